@@ -51,11 +51,14 @@ package struct VaultLocation: Equatable, Sendable {
   /// that takes nothing.
   var lateAnswerDirectories: [String] {
     let state = PrivateDirectory.parent(of: counterFile)
-    return ([state] + asideDirectories.filter { $0 != state }).map { $0 + "/letters" }
+    return ([state] + ownDirectories.filter { $0 != state }).map { $0 + "/letters" }
   }
 
   /// Where records are kept aside.
-  var spillDirectories: [String] { asideDirectories.map { $0 + "/spill" } }
+  var spillDirectories: [String] { ownDirectories.map { $0 + "/spill" } }
+
+  /// In a folder for all, somebody else may have been the first to make one of that name.
+  private var ownDirectories: [String] { asideDirectories.filter { !PrivateDirectory.isOthers($0) } }
 
   /// The database itself.
   package var databaseFile: String { directory + "/" + VaultLocation.databaseName }

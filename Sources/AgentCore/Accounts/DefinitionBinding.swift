@@ -124,11 +124,6 @@ package struct DefinitionBinding: Sendable, Equatable, Codable {
   /// Whether requests to its server carry the client secret.
   package var sendsClientSecret: Bool { method?.needsSecret ?? true }
 
-  /// Whether both are known to be of one server, which may have got another address, or have two.
-  func isAtServer(of other: DefinitionBinding) -> Bool {
-    issuer == other.issuer || tokenEndpoint == other.tokenEndpoint
-  }
-
   /// The issuer's host, for messages.
   package var issuerHost: String { AccountDefinition.host(ofIssuer: issuer) }
 

@@ -3,20 +3,23 @@ import Synchronization
 /// The accounts whose login is under way: written by the login coordinator, read by whoever tells an account's state.
 final class PendingLogins: Sendable {
   private struct State {
-    var names: Set<String> = []
+    var bindings: [String: DefinitionBinding] = [:]
     var changed: Set<String> = []
   }
 
   private let state = Mutex(State())
 
-  func set(_ account: String, _ isPending: Bool) {
+  /// Nil: it has ended.
+  func set(_ account: String, _ binding: DefinitionBinding?) {
     state.withLock { state in
-      if isPending { state.names.insert(account) } else { state.names.remove(account) }
+      state.bindings[account] = binding
       state.changed.insert(account)
     }
   }
 
-  func contains(_ account: String) -> Bool { state.withLock { $0.names.contains(account) } }
+  func contains(_ account: String) -> Bool { state.withLock { $0.bindings[account] != nil } }
+
+  func bindings() -> [DefinitionBinding] { state.withLock { Array($0.bindings.values) } }
 
   /// Those that changed since this was asked last.
   func takeChanged() -> Set<String> {

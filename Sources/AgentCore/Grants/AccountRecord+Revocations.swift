@@ -19,23 +19,14 @@ extension AccountRecord {
     revocations.removeFirst(max(0, revocations.count - most))
   }
 
-  /// What is told next, one of each client at each server: tokens before the client, whose deletion may wait for another
-  /// account for weeks; and no token that a login could end with. `client` is the one of a login that is under way.
-  func nextRevocations(besideLoginOf client: String? = nil) -> [RevocationRecord] {
+  /// What is told next, one of each lane: tokens before the client, whose deletion may wait for another account for weeks; and
+  /// no token that a login could end with, be it this account's or one of `logins`.
+  func nextRevocations(beside logins: [LoginAtServer] = []) -> [RevocationRecord] {
     guard !revocations.isEmpty else { return [] }
-    let due = revocations.filter { !mayEndLogin($0, of: client) }
+    let logins = logins + [grant.flatMap(LoginAtServer.init)].compactMap(\.self)
+    let due = revocations.filter { revocation in !logins.contains { $0.mayEnd(with: revocation) } }
     var lanes: Set<RevocationQueue.Lane> = []
     return (due.filter { $0.clientURI == nil } + due.filter { $0.clientURI != nil })
       .filter { lanes.insert(RevocationQueue.Lane($0)).inserted }
-  }
-
-  /// Those that wait for the end of the login that is there.
-  var heldRevocations: [RevocationRecord] { revocations.filter { mayEndLogin($0, of: nil) } }
-
-  /// Many servers end whatever a person has granted a client with any token of it, a newer login, too (RFC 7009 §2.1 leaves
-  /// that to them).
-  private func mayEndLogin(_ revocation: RevocationRecord, of client: String?) -> Bool {
-    guard revocation.clientURI == nil else { return false }
-    return revocation.binding.clientID == client || grant?.mayEnd(with: revocation.binding) == true
   }
 }

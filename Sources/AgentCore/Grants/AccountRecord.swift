@@ -251,6 +251,10 @@ package struct RevocationRecord: Sendable, Equatable, Codable {
   package var since: Moment
   /// Seconds after `since` at which the token ends by itself; nil: not known.
   package var lifeSeconds: Double?
+  /// Whose token it is; nil: not known.
+  package var user: EndUser?
+  /// True: it came for a login that was not kept, so that nobody wants a login to end with it.
+  package var isOfUnkeptLogin: Bool?
 
   package init(token: StoredSecret, hint: String, binding: DefinitionBinding, since: Moment) {
     self.token = token
@@ -266,7 +270,8 @@ package struct RevocationRecord: Sendable, Equatable, Codable {
   package static let lifeSeconds = 30.0 * 86_400
 
   private enum CodingKeys: String, CodingKey {
-    case token, hint, binding, attempts, since
+    case token, hint, binding, attempts, since, user
+    case isOfUnkeptLogin = "unkept"
     case clientURI = "client_uri"
     case clientSecret = "client_secret"
     case lifeSeconds = "life_s"

@@ -8,9 +8,4 @@ extension GrantRecord {
     if let verdict, verdict.kind == .loginRequired, verdict.isUnconfirmed != true { return false }
     return refreshToken != nil || !kind.isUnattended
   }
-
-  /// Whether its server may end it where a token of a login by `other` is revoked.
-  func mayEnd(with other: DefinitionBinding) -> Bool {
-    mayLive && binding.clientID == other.clientID && binding.isAtServer(of: other)
-  }
 }

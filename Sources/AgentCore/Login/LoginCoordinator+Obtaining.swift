@@ -20,7 +20,11 @@ extension LoginCoordinator {
     _ session: LoginSession, _ grant: TokenRequestGrant, scope: [String]
   ) async -> Result<LoginProgress, AgentFailure> {
     await service.beginWork()
-    await service.waitForRevocation(by: session.binding, of: session.definition.name)
+    await service.waitForRevocations(by: session.binding)
+    guard sessions[session.id]?.isPending == true else {
+      await service.endWork()
+      return .failure(AgentFailure(.loginCancelled, "\(session.definition.name): the login was cancelled"))
+    }
     let result = await askForTokens(session, grant, scope: scope)
     await service.endWork()
     return result
@@ -173,8 +177,8 @@ extension LoginCoordinator {
       + "key stays in the agent."
   }
 
-  /// Tells the server, once, that the tokens of a login that is not kept are not wanted (RFC 7009). Where it could end the
-  /// login that is there with them, it is told after that one's end: not of tokens that are known to be somebody else's.
+  /// Tells the server, once, that the tokens of a login that is not kept are not wanted (RFC 7009). Where it could end a
+  /// login that is there with them, it is told after that one's end.
   private func discard(
     _ refreshToken: Secret?, _ accessToken: Secret, _ session: LoginSession, of identity: IdentityRecord?
   ) async {
@@ -183,10 +187,11 @@ extension LoginCoordinator {
       token: StoredSecret(refreshToken ?? accessToken), hint: refreshToken == nil ? "access_token" : "refresh_token",
       binding: session.binding, since: time.now())
     let name = session.definition.name
-    let user = await service.grant(of: name)?.identity?.endUser
-    let isOfAnother = user.flatMap { user in identity.map { !$0.endUser.isSame(as: user) } } ?? false
+    (revocation.user, revocation.isOfUnkeptLogin) = (identity?.endUser, true)
     if session.binding.sendsClientSecret { revocation.clientSecret = session.clientSecret.map(StoredSecret.init) }
-    if !isOfAnother, await service.hold(revocation, of: name) { return }
+    // Nothing else is on its way for it.
+    if sessions[session.id]?.isPending == true { service.pendingLogins.set(name, nil) }
+    if await service.revoke(ofUnkeptLogin: revocation, of: name) { return }
     // A lock or a stop waits for it and gives no places any more: it goes without one, as few as were under way then.
     let transport: any HTTPTransport = await service.isClosed ? service.checkedTransport : transport(session)
     let now = time.now()

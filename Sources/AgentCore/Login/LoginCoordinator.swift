@@ -241,8 +241,8 @@ package actor LoginCoordinator {
   /// Whether the account's login is under way is a part of its state.
   private func note(_ session: LoginSession) {
     let name = session.definition.name
-    service.pendingLogins.set(name, session.isPending)
-    Task { await service.loginChanged(name) }
+    service.pendingLogins.set(name, session.isPending ? session.binding : nil)
+    Task { await service.loginChanged(name, by: session.binding.clientID) }
   }
 
   /// Throws `vault_locked` where a lock has come since it was begun.

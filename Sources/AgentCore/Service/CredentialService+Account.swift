@@ -42,6 +42,9 @@ extension CredentialService {
       self.version = version
     }
 
+    /// The client of its login, where the server may still take that for one.
+    var livingClient: String? { machine.record?.grant.flatMap { $0.mayLive ? $0.binding.clientID : nil } }
+
     /// Hands one event to the state machine, in place.
     @discardableResult
     func handle(_ event: AccountStateMachine.Event, at now: Moment) -> Actions { machine.handle(event, at: now) }

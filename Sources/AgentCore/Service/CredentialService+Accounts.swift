@@ -6,7 +6,7 @@ import Signing
 extension CredentialService {
   /// Seconds that `logout` waits for the server before it answers `pending`: a person waits no longer, and it is tried
   /// on.
-  private static let revocationWaitSeconds = 10.0
+  static let revocationWaitSeconds = 10.0
 
   // MARK: Accounts
 

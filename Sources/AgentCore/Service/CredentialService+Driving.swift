@@ -19,9 +19,11 @@ extension CredentialService {
     _ account: Account, _ event: AccountStateMachine.Event, ahead: Double = 0, afterwards: () -> Void = {}
   ) -> Actions {
     takeHolds(account)
+    let client = account.livingClient
     let actions = account.handle(event, at: now(account).advanced(by: ahead))
     afterwards()
     noteProbes(account)
+    if let client, account.livingClient != client { wakeRevocations(by: client) }
     for action in actions { perform(action, account) }
     sweepPlaces(account)
     applyWish(account)
@@ -114,6 +116,7 @@ extension CredentialService {
     } else {
       event(account, .saved(random: random))
     }
+    waiters.happened(.revocation(account.name))
   }
 
   private func send(_ call: TokenCall, _ account: Account) {
@@ -258,5 +261,11 @@ extension TokenCallEnd {
     case .sentNoAnswer(let reason): "sent, and no whole answer came: \(reason)"
     case .answered(let answer), .unproven(let answer, _): answer.verdict.logLine
     }
+  }
+}
+
+extension DefinitionBinding {
+  fileprivate func isAtServer(of other: DefinitionBinding) -> Bool {
+    issuer == other.issuer || tokenEndpoint == other.tokenEndpoint
   }
 }

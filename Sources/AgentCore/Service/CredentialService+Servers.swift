@@ -13,19 +13,16 @@ extension CredentialService {
       account.route = binding?.route
       account.server = binding.map { servers.server(ServerRoute($0)) }
     }
-    let isLoggingIn = pendingLogins.contains(account.name)
     // Nearly no account has any.
-    let revocations =
-      account.machine.record?.nextRevocations(
-        besideLoginOf: isLoggingIn ? account.machine.definition?.clientID : nil) ?? []
+    let logins = loginsToSpare(beside: account)
+    let revocations = account.machine.record?.nextRevocations(beside: logins) ?? []
     account.revocationServers = Dictionary(
       uniqueKeysWithValues: revocations.map { (RevocationQueue.Lane($0), servers.server(ServerRoute($0))) })
     account.handle(
       .held(
         account.borrowing?.hold(at: time.now().bootSeconds) ?? account.server?.circuit.hold(for: account.name),
         revocations: account.revocationServers.compactMapValues { $0.circuit.hold(for: account.name) },
-        lender: lenderFault(account),
-        loggingIn: isLoggingIn),
+        beside: logins, lender: lenderFault(account)),
       at: time.now())
   }
 

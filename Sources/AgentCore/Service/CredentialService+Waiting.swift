@@ -145,7 +145,7 @@ extension CredentialService {
   var isIdle: Bool {
     // The end of a revocation is to be noted, too: it would be sent once more.
     !underWay.hasOthers
-      && accounts.values.allSatisfy { $0.machine.isIdle && !$0.machine.revocationQueue.isSending }
+      && accounts.values.allSatisfy { $0.machine.isIdle && $0.machine.revocationQueue.sending == nil }
   }
 
   /// A request begins that is no token call of an account and holds a secret: of a login, or to revoke a token.

@@ -46,9 +46,7 @@ package struct AgentPaths: Sendable, Equatable {
     for base in [runtimeDirectory, nil] {
       let location = try? SocketLocation.resolve(
         variable: { $0 == "XDG_RUNTIME_DIR" ? base : nil }, uid: uid, status: status)
-      // In a folder for all, somebody else may be the first to make one of that name.
-      guard let location, location.source != .temporary || status(location.directory) != nil else { continue }
-      found.append(location.directory)
+      if let location { found.append(location.directory) }
     }
     return (found + [stateDirectory]).reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
   }

@@ -29,11 +29,15 @@ struct Spill {
         try RecordSeal.seal(record, commit: Spill.commit(following: row), vaultID: vaultID, keys: keys, random: random)
       })
     let name = try name(of: record.id)
-    var failures: [VaultError] = []
-    for directory in directories {
-      do throws(VaultError) { try write(bytes.bytes, name, in: directory) } catch { failures.append(error) }
+    var failure = VaultError.storageFailed("there is no other place to keep it")
+    var isKept = false
+    for (index, directory) in directories.enumerated() {
+      do throws(VaultError) {
+        try write(bytes.bytes, name, in: directory)
+        isKept = true
+      } catch { if index == 0 { failure = error } }
     }
-    if failures.count == directories.count, let failure = failures.first { throw failure }
+    if !isKept { throw failure }
   }
 
   private func write(_ bytes: [UInt8], _ name: String, in directory: String) throws(VaultError) {

@@ -98,6 +98,7 @@ struct LateAnswerFolders {
     for (index, path) in paths.enumerated() {
       let file = File(folder: path, tag: tag, number: number)
       do throws(VaultError) {
+        _ = try PrivateDirectory.make(PrivateDirectory.parent(of: path), isSecret: false)
         let folder = try PrivateDirectory.make(path, isSecret: true)
         try PrivateFile.create(in: folder, file.name, file.path, sealed)
         return file

@@ -90,7 +90,7 @@ struct AccountFile: Sendable {
   /// - Returns: its path; nil where there is nothing to keep, or it cannot be written.
   func keepBeside(_ old: Written) -> String? {
     guard current?.text != old.text else { return nil }
-    for number in 0..<10 {
+    for number in 0..<100 {
       let beside = AccountFile(path: path + ".old" + (number == 0 ? "" : "\(number)"))
       if beside.current?.text == old.text { return beside.path }
       let isWritten = try? FileBytes.replace(

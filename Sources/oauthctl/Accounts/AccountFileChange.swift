@@ -39,10 +39,11 @@ struct AccountFileChange {
   }
 
   private func stays(_ why: String) -> Bool {
-    let place = file.keepBeside(before).map {
-      "; what was there before is in \(context.environment.abbreviated($0))"
-    }
-    context.terminal.warn(why + (place ?? ""), next: .run("oauthctl account show \(account)"))
+    let kept = file.keepBeside(before).map { "is in \(context.environment.abbreviated($0))" }
+    let isThere = file.current?.content == before.content
+    context.terminal.warn(
+      why + (isThere ? "" : "; what was there before \(kept ?? "could not be kept beside it")"),
+      next: .run("oauthctl account show \(account)"))
     return false
   }
 

@@ -176,11 +176,14 @@ enum FileBytes {
       return false
     }
     // Two commands may look at once, and one of them is first.
-    if isNew, Glibc.link(temporary, path) != 0, errno == EEXIST {
-      unlink(temporary)
-      return false
+    var isLinked = false
+    if isNew {
+      isLinked = Glibc.link(temporary, path) == 0
+      let isTaken = !isLinked && errno == EEXIST
+      if isLinked || isTaken { unlink(temporary) }
+      if isTaken { return false }
     }
-    guard rename(temporary, path) == 0 else {
+    guard isLinked || rename(temporary, path) == 0 else {
       let error = unwritten(path)
       unlink(temporary)
       throw error

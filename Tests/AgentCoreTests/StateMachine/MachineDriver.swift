@@ -87,11 +87,12 @@ final class MachineDriver {
 
   /// What is known of its servers.
   func holds(
-    _ hold: ServerHold?, revocation: ServerHold? = nil, lender: AgentFailure? = nil, loggingIn: Bool = false
+    _ hold: ServerHold?, revocation: ServerHold? = nil, lender: AgentFailure? = nil, beside logins: [LoginAtServer] = []
   ) {
-    let lanes = (machine.record?.revocations ?? []).map(RevocationQueue.Lane.init) + [RevocationQueue.Lane(.plain)]
+    let owed = RevocationRecord(token: StoredSecret(Secret("")), hint: "", binding: .plain, since: now)
+    let lanes = ((machine.record?.revocations ?? []) + [owed]).map(RevocationQueue.Lane.init)
     let holds = revocation.map { hold in Dictionary(lanes.map { ($0, hold) }) { $1 } } ?? [:]
-    _ = machine.handle(.held(hold, revocations: holds, lender: lender, loggingIn: loggingIn), at: now)
+    _ = machine.handle(.held(hold, revocations: holds, beside: logins, lender: lender), at: now)
   }
 
   func serverAnswers() { _ = machine.handle(.serverAnswered, at: now) }
@@ -144,7 +145,7 @@ final class MachineDriver {
   }
 
   /// What waits to be revoked is asked for.
-  func asksForRevocation() { happens(.revocationAsked(of: .plain)) }
+  func asksForRevocation() { happens(.revocationAsked(before: LoginAtServer(underWayBy: .plain))) }
 
   func ages(by seconds: Double, before: Moment) {
     lastID += 1

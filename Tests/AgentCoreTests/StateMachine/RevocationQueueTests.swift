@@ -24,7 +24,7 @@ struct RevocationQueueTests {
     var queue = RevocationQueue()
     #expect(queue.begin([here, there], at: now) == here)
     #expect(queue.begin([here, there], at: now) == nil, "one at a time")
-    #expect(queue.isSending(RevocationQueue.Lane(here)) && !queue.isSending(RevocationQueue.Lane(there)))
+    #expect(queue.sending == here)
     queue.end { $0.fail("invalid_client", at: now.bootSeconds, spread: 0, least: 3_600) }
     #expect(queue.begin([here, there], at: now) == there)
     queue.succeed()

@@ -115,11 +115,13 @@ struct RevocationTests {
   func heldByLogin() {
     let driver = loggedOut()
     driver.revocationEnds(.later("503", retryAfterSeconds: nil))
-    driver.change(.login("b1"))
+    guard case .login(var grant, let token, let used, _) = AccountChange.login("b1") else { return }
+    grant.loggedIn = driver.now.advanced(by: 1)
+    driver.change(.login(grant, token, used: used))
     driver.saved()
     driver.pass(RevocationRecord.lifeSeconds + 1)
     driver.wakes()
-    #expect(driver.revoking == nil && driver.durable?.heldRevocations.count == 1)
+    #expect(driver.revoking == nil && driver.durable?.revocations.count == 1)
     driver.change(.logout)
     driver.saved()
     #expect(driver.revoking?.since == Moment.start, "the oldest first")
@@ -133,6 +135,7 @@ struct RevocationTests {
     let driver = MachineDriver(.expired())
     var owed = RevocationRecord(
       token: StoredSecret(Secret("unwanted")), hint: "refresh_token", binding: .plain, since: driver.now)
+    owed.isOfUnkeptLogin = true
     driver.change(.owe(owed))
     driver.saved()
     #expect(driver.revoking == nil)
@@ -158,7 +161,7 @@ struct RevocationTests {
     driver.asksForRevocation()
     #expect(driver.revoking != nil)
     driver.revocationEnds(.later("503", retryAfterSeconds: nil))
-    driver.holds(nil, loggingIn: true)
+    driver.holds(nil, beside: [LoginAtServer(underWayBy: .plain)])
     driver.pass(600)
     driver.wakes()
     #expect(driver.revoking == nil)

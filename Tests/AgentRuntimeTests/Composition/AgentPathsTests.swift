@@ -16,8 +16,7 @@ struct AgentPathsTests {
       (nil, ["/run/user/7"], ["/run/user/7/oauthctl"]),
       ("/mine", ["/mine", "/run/user/7"], ["/mine/oauthctl", "/run/user/7/oauthctl"]),
       ("/mine", ["/mine", "/tmp/oauthctl-7"], ["/mine/oauthctl", "/tmp/oauthctl-7"]),
-      // Somebody else may be the first to make that one.
-      ("/mine", ["/mine"], ["/mine/oauthctl"]), (nil, [], []),
+      ("/mine", ["/mine"], ["/mine/oauthctl", "/tmp/oauthctl-7"]), (nil, [], ["/tmp/oauthctl-7"]),
       // Of another user, after su.
       ("/run/user/8", ["/run/user/7"], ["/run/user/7/oauthctl"]),
     ])

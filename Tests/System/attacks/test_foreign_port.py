@@ -94,8 +94,11 @@ def test_another_user_s_code_is_refused_for_want_of_the_nonce(home, server, port
     with listening_as_nobody(socket.AF_INET, "127.0.0.1", port):
         status, told = paste(home, "stranger")
     assert status == 4 and "no ID token" in told, (status, told)
+    if not is_first:
+        # Where a login is there, its server might end that one with them.
+        assert get_token(home) == token and "revoke" not in server.kinds()
+        home.oauthctl("logout", "work")
     assert server.kinds()[-1] == "revoke"
-    assert is_first or get_token(home) == token
 
 
 @pytest.mark.parametrize("scope", ["read", "openid read"])

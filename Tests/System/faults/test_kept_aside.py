@@ -63,6 +63,30 @@ def test_an_agent_of_a_cron_job_finds_what_one_of_a_session_kept_aside(home, wor
 
 
 @needs_root
+def test_it_finds_that_where_the_system_makes_no_folder_for_a_session(home, world):
+    """As in a container: there is XDG_RUNTIME_DIR, and no /run/user/UID. The socket is in /tmp without the variable."""
+    server = world(access_ttl=4)
+
+    def story():
+        run("mount", "-t", "tmpfs", "-o", "mode=755", "tmpfs", "/run/user")
+        filler = one_disk(home)
+        mark = refresh_on_full_disk(home, server, filler)
+        home.agent.kill()
+        filler.unlink()
+        del home.environment["XDG_RUNTIME_DIR"]
+        # What lies there stays, and counts no more once the row is written.
+        home.runtime = home.root / "elsewhere"
+        # Other agents may have the one that is meant without it.
+        home.environment["OAUTHCTL_SOCKET"] = str(home.root / "cron.sock")
+        home.socket = home.root / "cron.sock"
+        home.agent.start()
+        assert_login_is_kept(home, server, mark)
+        home.agent.stop()
+
+    isolated(story)
+
+
+@needs_root
 @pytest.mark.parametrize("end", ["agent stop", "vault lock"])
 def test_an_agent_of_a_cron_job_loses_nothing_with_a_full_disk_either(home, world, end):
     server = world(access_ttl=4)

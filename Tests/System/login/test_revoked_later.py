@@ -9,6 +9,8 @@ import time
 import pytest
 
 from login.provider import Provider, use_silent_browser
+from network.namespaces import isolated, needs_root, run
+from support.disk import fill
 from support.login import wait_until
 
 
@@ -79,6 +81,82 @@ def test_a_logout_that_could_not_be_told_does_not_end_the_next_login(home, accou
     home.oauthctl("logout", "one")
     wait_until(lambda: len(provider.revoked) == 4, 30, "all to be revoked")
     assert provider.revoked[0] == "refresh-1" and "refresh-4" in provider.revoked[1:], provider.log
+
+
+def log_in_as(home, provider, name):
+    home.oauthctl("login", name, provider.issuer, "--client-id", "app")
+
+
+@pytest.mark.parametrize("way", ["interrupt", "refusal"])
+def test_a_login_that_is_not_kept_ends_no_login_of_another_account(home, account, provider, way):
+    gate = provider.hold("/token")
+    more = ["--scope", "openid", "--user", "somebody"] if way == "refusal" else []
+    login = home.start(
+        home.programs / "oauthctl", "login", "two", provider.issuer, "--client-id", "app", *more)
+    wait_until(lambda: len(provider.log) == 2, 30, "the tokens")
+    if way == "interrupt":
+        login.send_signal(signal.SIGINT)
+        login.wait(30)
+    provider.holds.clear()
+    gate.set()
+    assert login.wait(30) != 0
+    home.agent.restart()
+    assert renews(home) and provider.revoked == [], provider.log
+    # Then nobody is left who could lose by it.
+    home.oauthctl("logout", "one")
+    wait_until(lambda: "refresh-2" in provider.revoked, 60, "what was not kept to be revoked")
+
+
+@pytest.mark.parametrize("is_forgotten", [False, True])
+def test_a_logout_that_could_not_be_told_does_not_end_a_later_login_of_another_account(
+        home, account, provider, is_forgotten):
+    provider.busy = True
+    home.oauthctl("logout", "one")
+    if is_forgotten:
+        home.oauthctl("account", "forget", "one", "--yes")
+    log_in_as(home, provider, "two")
+    provider.busy = False
+    home.agent.restart()
+    for _ in range(2):
+        assert home.oauthctl("get-token", "two", "--force", check=False).status == 0, provider.log
+    assert provider.revoked == []
+    home.oauthctl("logout", "two")
+    wait_until(lambda: "refresh-1" in provider.revoked, 60, "the first logout to be told")
+
+
+def test_a_login_that_was_given_up_does_not_end_the_next_one(home, agent, provider):
+    use_silent_browser(home)
+    home.oauthctl("vault", "create")
+    gate = provider.hold("/token")
+    words = ["login", "one", provider.issuer, "--client-id", "app"]
+    first = home.start(home.programs / "oauthctl", *words)
+    wait_until(lambda: len(provider.log) == 1, 30, "the tokens")
+    first.send_signal(signal.SIGINT)
+    first.wait(30)
+    second = home.start(home.programs / "oauthctl", *words)
+    wait_until(lambda: len(provider.log) == 2, 30, "the tokens of the second")
+    provider.holds.clear()
+    gate.set()
+    assert second.wait(30) == 0, second.stderr.read()
+    assert renews(home) and provider.revoked == [], provider.log
+
+
+@needs_root
+def test_a_login_that_a_full_disk_does_not_take_does_not_end_the_one_that_is_there(home, provider):
+    def story():
+        use_silent_browser(home)
+        run("mount", "-t", "tmpfs", "-o", "size=1m,mode=700", "tmpfs", home.data)
+        home.agent.start()
+        log_in_as(home, provider, "one")
+        filler = home.data / "filler"
+        fill(filler)
+        assert home.oauthctl("login", "one", check=False).status == 6
+        assert provider.revoked == []
+        filler.unlink()
+        wait_until(lambda: renews(home), 30, "room")
+        home.agent.stop()
+
+    isolated(story)
 
 
 def test_what_a_logout_could_not_tell_is_told_before_the_next_login(home, account, provider):

@@ -108,6 +108,7 @@ def test_a_lock_puts_no_file_back_under_a_login_that_another_command_has_finishe
         answers={"[y/N]": log_in_and_lock})
     assert status != 0 and "what was there before is in" in text, text
     assert file.read_text() != before and file.with_name("one.toml.old").read_text() == before
+    assert {path.name for path in file.parent.iterdir()} == {"one.toml", "one.toml.old"}
     home.oauthctl("vault", "unlock")
     assert renew(home).status == 0
 

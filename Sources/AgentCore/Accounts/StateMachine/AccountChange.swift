@@ -214,6 +214,7 @@ extension AccountStateMachine {
     func revocation(_ token: StoredSecret, _ hint: String) -> RevocationRecord {
       var revocation = RevocationRecord(token: token, hint: hint, binding: grant.binding, since: now)
       if grant.binding.sendsClientSecret { revocation.clientSecret = record.clientSecret(for: revocation) }
+      revocation.user = grant.identity?.endUser
       return revocation
     }
     // A server that revokes the refresh token may revoke its access tokens, or not (RFC 7009 §2.1): each that lives is
@@ -236,7 +237,7 @@ extension AccountStateMachine {
 
   /// What is told next, of each client at each server.
   private var nextRevocations: [RevocationRecord] {
-    record?.nextRevocations(besideLoginOf: isLoggingIn ? definition?.clientID : nil) ?? []
+    record?.nextRevocations(beside: otherLogins) ?? []
   }
 
   /// Boot time of the next revocation; nil: none is due, or it waits for the end of another account's request.

@@ -61,17 +61,19 @@ extension AccountStateMachine {
     case callEnded(UInt64, TokenCallEnd, random: Double)
     /// The revocation sent last ended. The id names the change that removes it.
     case revocationEnded(RevocationRecord, RevocationEnd, ChangeID, random: Double)
-    /// What waits to be revoked of logins by that client is to be sent now, whatever is known of its server.
-    case revocationAsked(of: DefinitionBinding)
+    /// What waits to be revoked and could end a login that is about to begin is to be sent now, whatever is known of its server.
+    case revocationAsked(before: LoginAtServer)
 
     /// The time of `wake(at:)` has come. `asked`: boot time of the last request that was answered without the machine.
     case woke(asked: Double?)
     /// The machine stood still: what was received at `before` or earlier is `seconds` older than its clock knew. The id
     /// names the change that makes it durable; until then it holds all the same.
     case aged(seconds: Double, before: Moment, ChangeID)
-    /// What keeps it from sending, as its server was seen last, and the servers of its next revocations. `lender`: why its
-    /// tokens, which were got for another account's, are given to nobody. `loggingIn`: a login is under way.
-    case held(ServerHold?, revocations: [RevocationQueue.Lane: ServerHold], lender: AgentFailure?, loggingIn: Bool)
+    /// What keeps it from sending, as its server was seen last, and the servers of its next revocations. `beside`: logins
+    /// of other accounts, and those under way, that they could end. `lender`: why its tokens, which were got for another
+    /// account's, are given to nobody.
+    case held(
+      ServerHold?, revocations: [RevocationQueue.Lane: ServerHold], beside: [LoginAtServer], lender: AgentFailure?)
     /// Its server, which had not answered, answers again: the account's own back-off has no reason any more.
     case serverAnswered
     /// See `RecordStore.rolledBackFrom`.

@@ -2,8 +2,14 @@
 extension AccountStateMachine {
   /// It is not set up, nothing of it is kept, and nothing is under way.
   var isEmpty: Bool {
-    definition == nil && record == nil && unsaved == nil && isIdle && !revocationQueue.isSending && changes.isEmpty
+    definition == nil && record == nil && unsaved == nil && isIdle && revocationQueue.sending == nil && changes.isEmpty
       && waiters.isEmpty
+  }
+
+  /// What waits to be revoked, or will as soon as it is durable.
+  var revocationsAtHand: [RevocationRecord] {
+    guard case .saving(let candidate, _) = phase else { return record?.revocations ?? [] }
+    return (record?.revocations ?? []) + (candidate?.revocations ?? [])
   }
 
   var isIdle: Bool { if case .idle = phase { true } else { false } }

@@ -30,8 +30,8 @@ package struct AccountStateMachine: Sendable {
   var hasRetriedSave = false
   /// What keeps it from sending, as the account's server was seen last. Told before every event.
   package private(set) var hold: ServerHold?
-  /// A login is under way.
-  private(set) var isLoggingIn = false
+  /// Logins of other accounts, and those under way, that what it has to revoke could end.
+  private(set) var otherLogins: [LoginAtServer] = []
   /// Why its tokens are given to nobody, and nothing is sent: a login that they were got by is another one by now.
   @Boxed private(set) var lenderFault: AgentFailure?
 
@@ -117,13 +117,13 @@ package struct AccountStateMachine: Sendable {
       noteAsked(asked)
       return isIdle ? proceed(at: now) : []
     case .aged(let seconds, let before, let id): return age(by: seconds, before: before, id: id)
-    case .held(let hold, let revocationHolds, let lenderFault, let isLoggingIn):
+    case .held(let hold, let revocationHolds, let logins, let lenderFault):
       self.hold = hold
-      self.isLoggingIn = isLoggingIn
+      otherLogins = logins
       revocationQueue.holds = revocationHolds
       self.lenderFault = lenderFault
-    case .revocationAsked(let binding):
-      revocationQueue.ask(for: RevocationQueue.Lane(binding))
+    case .revocationAsked(let login):
+      revocationQueue.ask(for: (record?.revocations ?? []).filter(login.mayEnd))
       return isIdle ? proceed(at: now) : []
     case .serverAnswered: serverAnswered()
     case .rolledBack(let rollback): self.rollback = rollback

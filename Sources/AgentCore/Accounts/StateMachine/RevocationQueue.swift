@@ -1,17 +1,20 @@
 /// Which of an account's revocations is sent next, and when. One at a time is under way; what one server does not take holds
 /// back nothing that another is to be told, or another client's.
 package struct RevocationQueue: Sendable {
-  /// The revocations of one client at one server: they go in their order.
+  /// The revocations of one client at one server, by one way there: they go in their order.
   package struct Lane: Sendable, Hashable {
     private let issuer: String
     private let clientID: String
+    private let route: ServerRoute
 
-    package init(_ revocation: RevocationRecord) { self.init(revocation.binding) }
-
-    package init(_ binding: DefinitionBinding) { (issuer, clientID) = (binding.issuer, binding.clientID) }
+    package init(_ revocation: RevocationRecord) {
+      (issuer, clientID) = (revocation.binding.issuer, revocation.binding.clientID)
+      route = ServerRoute(revocation)
+    }
   }
 
-  package private(set) var isSending = false
+  /// The one under way.
+  @Boxed package private(set) var sending: RevocationRecord?
   /// Somebody has asked for the one under way, or for the last one.
   package private(set) var isAskedFor = false
   /// What keeps a lane's server from being asked.
@@ -19,14 +22,10 @@ package struct RevocationQueue: Sendable {
   private var backoffs: [Lane: Backoff] = [:]
   /// Lanes that somebody has asked for: tried at once, whatever is known of their servers.
   private var asked: Set<Lane> = []
-  private var last: Lane?
+  @Boxed private var last: Lane?
 
   /// Asks for the lanes of `revocations`.
   package mutating func ask(for revocations: [RevocationRecord]) { asked.formUnion(revocations.map(Lane.init)) }
-
-  package mutating func ask(for lane: Lane) { asked.insert(lane) }
-
-  package func isSending(_ lane: Lane) -> Bool { isSending && last == lane }
 
   /// Boot time of the next one of `heads`, the first of each lane; nil: none is due, or it waits for the end of another
   /// account's request.
@@ -39,7 +38,7 @@ package struct RevocationQueue: Sendable {
     let due = heads.filter { time(of: Lane($0), at: now).map { $0 <= now.bootSeconds } == true }
     guard let next = due.first(where: { backoffs[Lane($0)] == nil }) ?? due.first else { return nil }
     let lane = Lane(next)
-    isSending = true
+    sending = next
     isAskedFor = asked.remove(lane) != nil
     last = lane
     return next
@@ -47,13 +46,13 @@ package struct RevocationQueue: Sendable {
 
   /// The one under way has ended, and was taken.
   package mutating func succeed() {
-    isSending = false
+    sending = nil
     if let last { backoffs[last] = nil }
   }
 
   /// It has ended and is tried again, at a time that `fail` says, else at once.
   package mutating func end(_ fail: (inout Backoff) -> Void = { _ in }) {
-    isSending = false
+    sending = nil
     self.fail(fail)
   }
 
@@ -63,7 +62,7 @@ package struct RevocationQueue: Sendable {
   }
 
   private func time(of lane: Lane, at now: Moment) -> Double? {
-    guard !isSending else { return nil }
+    guard sending == nil else { return nil }
     guard !asked.contains(lane) else { return now.bootSeconds }
     let planned = backoffs[lane]?.plannedAt ?? now.bootSeconds
     switch holds[lane] {
