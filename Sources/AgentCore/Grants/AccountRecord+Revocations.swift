@@ -23,10 +23,21 @@ extension AccountRecord {
   /// no token that a login could end with, be it this account's or one of `logins`.
   func nextRevocations(beside logins: [LoginAtServer] = []) -> [RevocationRecord] {
     guard !revocations.isEmpty else { return [] }
-    let logins = logins + [grant.flatMap(LoginAtServer.init)].compactMap(\.self)
-    let due = revocations.filter { revocation in !logins.contains { $0.mayEnd(with: revocation) } }
+    let logins = logins + [grant.flatMap { LoginAtServer($0, isLatest: true) }].compactMap(\.self)
+    let due = revocations.filter { revocation in
+      !logins.contains { $0.mayEnd(with: revocation) } && !waitsForTokens(revocation)
+    }
     var lanes: Set<RevocationQueue.Lane> = []
     return (due.filter { $0.clientURI == nil } + due.filter { $0.clientURI != nil })
       .filter { lanes.insert(RevocationQueue.Lane($0)).inserted }
+  }
+
+  /// A client that is deleted revokes no more tokens. Those that are to go by another way may wait for ever.
+  private func waitsForTokens(_ deletion: RevocationRecord) -> Bool {
+    deletion.clientURI != nil
+      && revocations.contains {
+        $0.clientURI == nil && $0.binding.clientID == deletion.binding.clientID
+          && $0.binding.issuer == deletion.binding.issuer && $0.binding.route == deletion.binding.route
+      }
   }
 }

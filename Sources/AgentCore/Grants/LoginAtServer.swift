@@ -7,15 +7,16 @@ package struct LoginAtServer: Sendable {
   private let clientID: String
   private let issuer: String
   private let tokenEndpoint: String
-  /// Nil: it is under way.
+  /// Nil: it is under way, or the latest.
   private let since: Moment?
   /// Nil: not known.
   private let user: EndUser?
 
-  /// Nil where its server cannot take it for a login any more.
-  package init?(_ grant: GrantRecord) {
+  /// Nil where its server cannot take it for a login any more. `isLatest`: it came after whatever it is asked about, as the
+  /// login of an account comes after its logouts, whatever the clocks said.
+  package init?(_ grant: GrantRecord, isLatest: Bool = false) {
     guard grant.mayLive else { return nil }
-    self.init(grant.binding, since: grant.loggedIn, user: grant.identity?.endUser)
+    self.init(grant.binding, since: isLatest ? nil : grant.loggedIn, user: grant.identity?.endUser)
   }
 
   /// One that is under way by `binding`.

@@ -135,6 +135,9 @@ extension LoginCoordinator {
       return .failure(AgentFailure(.loginCancelled, "\(definition.name): the login was cancelled"))
     }
     sessions[session.id]?.state = .keeping
+    // From here on it is there: a logout of before, which waited for it, is not to end it.
+    grant.loggedIn = time.now()
+    grant.loggedIn.behindSeconds = asked.behindSeconds
     do throws(AgentFailure) {
       let renewable = try await service.finishLogin(
         definition.name, grant, token, used: session.secrets,

@@ -31,7 +31,7 @@ extension CredentialService {
       let machine = account.machine
       if machine.revocationQueue.sending.map(login.mayEnd) == true { return true }
       // The end of one is being noted, and the next one follows.
-      return !machine.isIdle && machine.record?.revocations.contains(where: login.mayEnd) == true
+      return machine.isSaving && machine.record?.revocations.contains(where: login.mayEnd) == true
     }
     while let account = accounts.values.first(where: isAtIt) {
       let left = end - time.now().bootSeconds
@@ -52,7 +52,7 @@ extension CredentialService {
   /// Logins that live and that `isMeant`.
   private func living(where isMeant: (LoginAtServer) -> Bool, but name: String? = nil) -> [LoginAtServer] {
     accounts.values.compactMap { account in
-      guard account.name != name, let login = account.machine.record?.grant.flatMap(LoginAtServer.init),
+      guard account.name != name, let login = account.machine.record?.grant.flatMap({ LoginAtServer($0) }),
         isMeant(login)
       else { return nil }
       return login
@@ -61,7 +61,7 @@ extension CredentialService {
 
   /// Whether something waits for the end of the login of `name` to be revoked.
   func holdsRevocations(_ name: String) -> Bool {
-    guard let login = accounts[name]?.machine.record?.grant.flatMap(LoginAtServer.init) else { return false }
+    guard let login = accounts[name]?.machine.record?.grant.flatMap({ LoginAtServer($0) }) else { return false }
     return accounts.values.contains { $0.machine.record?.revocations.contains(where: login.mayEnd) == true }
   }
 

@@ -12,6 +12,8 @@ extension AccountStateMachine {
     return (record?.revocations ?? []) + (candidate?.revocations ?? [])
   }
 
+  var isSaving: Bool { if case .saving = phase { true } else { false } }
+
   var isIdle: Bool { if case .idle = phase { true } else { false } }
 
   /// Whether a request to the token endpoint is under way, or about to be.
