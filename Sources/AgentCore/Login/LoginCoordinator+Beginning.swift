@@ -27,7 +27,7 @@ extension LoginCoordinator {
         throw AgentFailure(.configInvalid, "\(name): \(obstacle.reason(method))", hint: obstacle.hint(name, method))
       }
       try await service.placeSecrets(context, by: binding)
-      await service.revoke(before: binding)
+      await service.revoke(before: binding, of: context.definition.name)
       var proofKey: Secret?
       if let algorithm = try server.proofAlgorithm(context.definition) {
         proofKey = try await service.keyMaker.proofKey(for: algorithm, context.definition.name)

@@ -180,8 +180,8 @@ extension LoginCoordinator {
       + "key stays in the agent."
   }
 
-  /// Tells the server, once, that the tokens of a login that is not kept are not wanted (RFC 7009). Where it could end a
-  /// login that is there with them, it is told after that one's end.
+  /// Has the server told that the tokens of a login that is not kept are not wanted (RFC 7009). Where it could end a login that
+  /// is there with them, it is told after that one's end.
   private func discard(
     _ refreshToken: Secret?, _ accessToken: Secret, _ session: LoginSession, of identity: IdentityRecord?
   ) async {

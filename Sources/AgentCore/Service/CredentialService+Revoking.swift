@@ -7,16 +7,18 @@ import OAuthProtocol
 extension CredentialService {
   /// Seconds that the beginning of a login waits for what its server is told first.
   private static let beforeLoginSeconds = 5.0
+  /// Other accounts that are asked to tell it, at most: the login itself waits for a place at that server behind them.
+  private static let othersBeforeLogin = 4
   /// Seconds that a login waits with its code for a revocation under way: a code does not last long.
   private static let underWaySeconds = 15.0
 
-  /// Has the server of `binding` told what earlier logouts could not tell it. What cannot be told now either waits for the end
-  /// of the login that is beginning.
-  func revoke(before binding: DefinitionBinding) async {
+  /// Has the server of `binding` told what earlier logouts could not tell it, first of all those of `name`. What is not told
+  /// now waits for the end of the login that is beginning.
+  func revoke(before binding: DefinitionBinding, of name: String) async {
     let login = LoginAtServer(underWayBy: binding)
-    for account in accounts.values where account.machine.record?.revocations.contains(where: login.mayEnd) == true {
-      event(account, .revocationAsked(before: login))
-    }
+    let owing = accounts.values.filter { $0.machine.record?.revocations.contains(where: login.mayEnd) == true }
+    let others = owing.filter { $0.name != name }.prefix(Self.othersBeforeLogin)
+    for account in owing.filter({ $0.name == name }) + others { event(account, .revocationAsked(before: login)) }
     await waitForRevocations(login, seconds: Self.beforeLoginSeconds)
   }
 
