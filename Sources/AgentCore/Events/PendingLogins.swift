@@ -19,7 +19,8 @@ final class PendingLogins: Sendable {
 
   func contains(_ account: String) -> Bool { state.withLock { $0.bindings[account] != nil } }
 
-  func bindings() -> [DefinitionBinding] { state.withLock { Array($0.bindings.values) } }
+  /// By the names of their accounts.
+  func bindings() -> [String: DefinitionBinding] { state.withLock { $0.bindings } }
 
   /// Those that changed since this was asked last.
   func takeChanged() -> Set<String> {

@@ -21,9 +21,9 @@ extension AccountRecord {
 
   /// What is told next, one of each lane: tokens before the client, whose deletion may wait for another account for weeks; and
   /// no token that a login could end with, be it this account's or one of `logins`.
-  func nextRevocations(beside logins: [LoginAtServer] = []) -> [RevocationRecord] {
+  func nextRevocations(beside logins: [LoginAtServer] = [], at now: Moment) -> [RevocationRecord] {
     guard !revocations.isEmpty else { return [] }
-    let logins = logins + [grant.flatMap { LoginAtServer($0, isLatest: true) }].compactMap(\.self)
+    let logins = logins + [LoginAtServer(self, isOwn: true, at: now)].compactMap(\.self)
     let due = revocations.filter { revocation in
       !logins.contains { $0.mayEnd(with: revocation) } && !waitsForTokens(revocation)
     }

@@ -9,3 +9,17 @@ extension GrantRecord {
     return refreshToken != nil || !kind.isUnattended
   }
 }
+
+extension AccountRecord {
+  /// Whether there is a login that its server may still take for one.
+  func loginMayLive(at now: Moment) -> Bool {
+    grant?.mayLive == true && loginEnd(at: now).map { $0 > now.bootSeconds } != false
+  }
+
+  /// Boot time at which the login ends by itself: one without a refresh token lives as long as its tokens. Nil: not known.
+  func loginEnd(at now: Moment) -> Double? {
+    guard let grant, grant.refreshToken == nil else { return nil }
+    let ends = tokens.map { $0.endBootSeconds(at: now) }
+    return ends.contains(nil) ? nil : ends.compactMap(\.self).max() ?? now.bootSeconds
+  }
+}

@@ -7,24 +7,31 @@ package struct LoginAtServer: Sendable {
   private let clientID: String
   private let issuer: String
   private let tokenEndpoint: String
-  /// Nil: it is under way, or the latest.
+  /// It is of the account whose revocations it is asked about.
+  private let isOwn: Bool
+  /// Nil: it is under way, or of that account, whose login comes after its logouts whatever the clocks said.
   private let since: Moment?
+  /// The boot in which it is asked.
+  private let bootID: String?
   /// Nil: not known.
   private let user: EndUser?
 
-  /// Nil where its server cannot take it for a login any more. `isLatest`: it came after whatever it is asked about, as the
-  /// login of an account comes after its logouts, whatever the clocks said.
-  package init?(_ grant: GrantRecord, isLatest: Bool = false) {
-    guard grant.mayLive else { return nil }
-    self.init(grant.binding, since: isLatest ? nil : grant.loggedIn, user: grant.identity?.endUser)
+  /// Nil where its server cannot take it for a login any more. `isOwn`: it is of the account whose revocations it is asked about.
+  package init?(_ record: AccountRecord, isOwn: Bool = false, at now: Moment) {
+    guard let grant = record.grant, record.loginMayLive(at: now) else { return nil }
+    self.init(
+      grant.binding, isOwn: isOwn, since: isOwn ? nil : grant.loggedIn, bootID: now.bootID,
+      user: grant.identity?.endUser)
   }
 
-  /// One that is under way by `binding`.
-  package init(underWayBy binding: DefinitionBinding) { self.init(binding, since: nil, user: nil) }
+  /// One that is under way by `binding`. `isOwn`: by the account whose revocations it is asked about.
+  package init(underWayBy binding: DefinitionBinding, isOwn: Bool = false) {
+    self.init(binding, isOwn: isOwn, since: nil, bootID: nil, user: nil)
+  }
 
-  private init(_ binding: DefinitionBinding, since: Moment?, user: EndUser?) {
+  private init(_ binding: DefinitionBinding, isOwn: Bool, since: Moment?, bootID: String?, user: EndUser?) {
     (clientID, issuer, tokenEndpoint) = (binding.clientID, binding.issuer, binding.tokenEndpoint)
-    (self.since, self.user) = (since, user)
+    (self.isOwn, self.since, self.bootID, self.user) = (isOwn, since, bootID, user)
   }
 
   /// Whether its server could end it with what `revocation` is about. A logout ends the logins of before it, too, as its server
@@ -32,10 +39,14 @@ package struct LoginAtServer: Sendable {
   package func mayEnd(with revocation: RevocationRecord) -> Bool {
     let binding = revocation.binding
     guard revocation.clientURI == nil, binding.clientID == clientID,
-      binding.issuer == issuer || binding.tokenEndpoint == tokenEndpoint
+      // Of one account by its client alone: its server may have got another address.
+      isOwn || binding.issuer == issuer || binding.tokenEndpoint == tokenEndpoint
     else { return false }
     if let user, let other = revocation.user, !user.isSame(as: other) { return false }
     guard let since, revocation.isOfUnkeptLogin != true else { return true }
-    return since.seconds(since: revocation.since) > 0
+    let before = revocation.since
+    // What is of this boot came last, whatever the clock said in another one.
+    if since.bootID != before.bootID, [since.bootID, before.bootID].contains(bootID) { return since.bootID == bootID }
+    return since.seconds(since: before) > 0
   }
 }

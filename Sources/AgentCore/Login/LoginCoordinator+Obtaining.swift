@@ -20,7 +20,7 @@ extension LoginCoordinator {
     _ session: LoginSession, _ grant: TokenRequestGrant, scope: [String]
   ) async -> Result<LoginProgress, AgentFailure> {
     await service.beginWork()
-    await service.waitForRevocations(by: session.binding)
+    await service.waitForRevocations(by: session.binding, of: session.definition.name)
     guard sessions[session.id]?.isPending == true else {
       await service.endWork()
       return .failure(AgentFailure(.loginCancelled, "\(session.definition.name): the login was cancelled"))
@@ -70,7 +70,7 @@ extension LoginCoordinator {
     var transport = transport(session)
     if !session.loans.isEmpty {
       let (service, loans, name) = (service, session.loans, session.definition.name)
-      transport.isStillWanted = { await service.areLent(loans, to: name) }
+      transport.obstacle = { await service.areLent(loans, to: name) ? nil : ObservedTransport.changed }
     }
     return try await service.exchange(by: transport)
       .perform(isProven ? session.proofKey : nil, at: now, route: session.binding.route) {

@@ -17,6 +17,8 @@ extension CredentialService {
     /// Where its next revocations go, and the server of the one under way.
     var revocationServers: [RevocationQueue.Lane: Server] = [:]
     var revokingServer: Server?
+    /// The one under way has its place, and is sent.
+    var isRevocationSent = false
     /// Its place in the queue of requests, where that is, and since which boot second.
     var ticket: Ticket?
     var ticketRoute: ServerRoute?
@@ -32,6 +34,8 @@ extension CredentialService {
     var secretsForLogins: [SecretsForLogin] = []
     /// Nil: its grant is made of no other account's token.
     var borrowing: Borrowing?
+    /// The client of its login, where the server may still take that for one.
+    private var livingClient: String?
     /// A client that was registered when there was no vault yet to keep it in.
     var registration: ClientRegistrationRecord?
 
@@ -42,8 +46,20 @@ extension CredentialService {
       self.version = version
     }
 
-    /// The client of its login, where the server may still take that for one.
-    var livingClient: String? { machine.record?.grant.flatMap { $0.mayLive ? $0.binding.clientID : nil } }
+    /// Notes whether its login lives. Returns the client that it was by, where the server cannot take it for a login any more.
+    @discardableResult
+    func noteLife(at now: Moment) -> String? {
+      let record = machine.record
+      let before = livingClient
+      livingClient = record?.loginMayLive(at: now) == true ? record?.grant?.binding.clientID : nil
+      return before == livingClient ? nil : before
+    }
+
+    /// Boot time at which its login will have ended by itself, and what waits for that may be due.
+    func loginEnd(at now: Moment) -> Double? {
+      guard livingClient != nil else { return nil }
+      return machine.record?.loginEnd(at: now).map { $0 + SharedSleep.toleranceSeconds }
+    }
 
     /// Hands one event to the state machine, in place.
     @discardableResult

@@ -61,7 +61,7 @@ extension CredentialService {
     if request.dryRun == true {
       let grant = account.machine.record?.grant
       answer.login = grant?.loginID
-      answer.host = grant.flatMap { $0.mayLive ? $0.binding.issuerHost : nil }
+      answer.host = account.machine.record?.loginMayLive(at: time.now()) == true ? grant?.binding.issuerHost : nil
       answer.clientHosts = clientHosts(account)
       let record = account.machine.record
       let isKept =

@@ -19,11 +19,10 @@ extension CredentialService {
     _ account: Account, _ event: AccountStateMachine.Event, ahead: Double = 0, afterwards: () -> Void = {}
   ) -> Actions {
     takeHolds(account)
-    let client = account.livingClient
     let actions = account.handle(event, at: now(account).advanced(by: ahead))
     afterwards()
     noteProbes(account)
-    if let client, account.livingClient != client { wakeRevocations(by: client) }
+    if let client = account.noteLife(at: time.now()) { wakeRevocations(by: client) }
     for action in actions { perform(action, account) }
     sweepPlaces(account)
     applyWish(account)
@@ -163,8 +162,11 @@ extension CredentialService {
     let server = servers.server(ServerRoute(revocation))
     server.circuit.began(name)
     account.revokingServer = server
+    account.isRevocationSent = false
     Task {
-      let transport = ObservedTransport(service: self, account: name, priority: priority)
+      var transport = ObservedTransport(service: self, account: name, priority: priority)
+      transport.isRevocation = true
+      transport.obstacle = { await self.obstacle(to: revocation, of: name) }
       let now = self.now(at: ServerRoute(revocation))
       let end = await TokenEndpoint(self.exchange(by: transport))
         .revoke(revocation, clientSecret: secret, now: now)

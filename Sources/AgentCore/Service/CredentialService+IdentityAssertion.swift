@@ -74,7 +74,7 @@ extension CredentialService {
     let asked = time.now()
     let loan = Loan(token: lent, login: token.login, endpoint: nil)
     var transport = ObservedTransport(service: self, account: name, priority: wish.priority)
-    transport.isStillWanted = { await self.areLent([loan], to: name) }
+    transport.obstacle = { await self.areLent([loan], to: name) ? nil : ObservedTransport.changed }
     let outcome = await transport.perform(request, route: lender.route)
     // It may have been the one that tries a server which did not answer.
     servers[route]?.circuit.gaveUp(name)

@@ -15,31 +15,46 @@ extension CredentialService {
   /// Has the server of `binding` told what earlier logouts could not tell it, first of all those of `name`. What is not told
   /// now waits for the end of the login that is beginning.
   func revoke(before binding: DefinitionBinding, of name: String) async {
-    let login = LoginAtServer(underWayBy: binding)
-    let owing = accounts.values.filter { $0.machine.record?.revocations.contains(where: login.mayEnd) == true }
+    func login(for account: Account) -> LoginAtServer {
+      LoginAtServer(underWayBy: binding, isOwn: account.name == name)
+    }
+    let owing = accounts.values.filter { $0.machine.record?.revocations.contains(where: login(for: $0).mayEnd) == true }
     let others = owing.filter { $0.name != name }.prefix(Self.othersBeforeLogin)
-    for account in owing.filter({ $0.name == name }) + others { event(account, .revocationAsked(before: login)) }
-    await waitForRevocations(login, seconds: Self.beforeLoginSeconds)
-  }
-
-  /// A server may take a revocation in hand after it has given the tokens of a login by `binding`.
-  func waitForRevocations(by binding: DefinitionBinding) async {
-    await waitForRevocations(LoginAtServer(underWayBy: binding), seconds: Self.underWaySeconds)
-  }
-
-  private func waitForRevocations(_ login: LoginAtServer, seconds: Double) async {
-    let end = time.now().bootSeconds + seconds
-    func isAtIt(_ account: Account) -> Bool {
-      let machine = account.machine
+    let asked = owing.filter { $0.name == name } + others
+    for account in asked { event(account, .revocationAsked(before: login(for: account))) }
+    await wait(seconds: Self.beforeLoginSeconds) { account in
+      let (machine, login) = (account.machine, login(for: account))
       if machine.revocationQueue.sending.map(login.mayEnd) == true { return true }
       // The end of one is being noted, and the next one follows.
       return machine.isSaving && machine.record?.revocations.contains(where: login.mayEnd) == true
     }
-    while let account = accounts.values.first(where: isAtIt) {
+  }
+
+  /// A server may take a revocation in hand after it has given the tokens of a login of `name` by `binding`. Those that have no
+  /// place yet are not sent while it is under way.
+  func waitForRevocations(by binding: DefinitionBinding, of name: String) async {
+    await wait(seconds: Self.underWaySeconds) { account in
+      let login = LoginAtServer(underWayBy: binding, isOwn: account.name == name)
+      return account.isRevocationSent && account.machine.revocationQueue.sending.map(login.mayEnd) == true
+    }
+  }
+
+  /// Waits until no account has a revocation under way that `isMeant`.
+  private func wait(seconds: Double, while isMeant: (Account) -> Bool) async {
+    let end = time.now().bootSeconds + seconds
+    while let account = accounts.values.first(where: isMeant) {
       let left = end - time.now().bootSeconds
       guard left > 0 else { return }
       await wait(for: .revocation(account.name), seconds: left)
     }
+  }
+
+  /// Why `revocation`, which has its place now, is not sent after all; nil: it is.
+  func obstacle(to revocation: RevocationRecord, of name: String) -> String? {
+    guard let account = accounts[name] else { return "its account is gone" }
+    let next = account.machine.record?.nextRevocations(beside: loginsToSpare(beside: account), at: time.now()) ?? []
+    account.isRevocationSent = next.contains(revocation)
+    return account.isRevocationSent ? nil : "it might end a login that has begun since"
   }
 
   /// Logins of other accounts, and those under way, that what `account` has to revoke could end.
@@ -47,14 +62,19 @@ extension CredentialService {
     let revocations = account.machine.revocationsAtHand
     guard revocations.contains(where: { $0.clientURI == nil }) else { return [] }
     func isMeant(_ login: LoginAtServer) -> Bool { revocations.contains(where: login.mayEnd) }
-    return living(where: isMeant, but: account.name)
-      + pendingLogins.bindings().map(LoginAtServer.init(underWayBy:)).filter(isMeant)
+    return living(where: isMeant, but: account.name) + underWay(beside: account.name).filter(isMeant)
+  }
+
+  /// The logins that are under way, as they are asked about revocations of `name`.
+  private func underWay(beside name: String) -> [LoginAtServer] {
+    pendingLogins.bindings().map { LoginAtServer(underWayBy: $1, isOwn: $0 == name) }
   }
 
   /// Logins that live and that `isMeant`.
-  private func living(where isMeant: (LoginAtServer) -> Bool, but name: String? = nil) -> [LoginAtServer] {
-    accounts.values.compactMap { account in
-      guard account.name != name, let login = account.machine.record?.grant.flatMap({ LoginAtServer($0) }),
+  private func living(where isMeant: (LoginAtServer) -> Bool, but name: String) -> [LoginAtServer] {
+    let now = time.now()
+    return accounts.values.compactMap { account in
+      guard account.name != name, let login = account.machine.record.flatMap({ LoginAtServer($0, at: now) }),
         isMeant(login)
       else { return nil }
       return login
@@ -63,8 +83,12 @@ extension CredentialService {
 
   /// Whether something waits for the end of the login of `name` to be revoked.
   func holdsRevocations(_ name: String) -> Bool {
-    guard let login = accounts[name]?.machine.record?.grant.flatMap({ LoginAtServer($0) }) else { return false }
-    return accounts.values.contains { $0.machine.record?.revocations.contains(where: login.mayEnd) == true }
+    guard let record = accounts[name]?.machine.record else { return false }
+    let now = time.now()
+    return accounts.values.contains { account in
+      guard let login = LoginAtServer(record, isOwn: account.name == name, at: now) else { return false }
+      return account.machine.record?.revocations.contains(where: login.mayEnd) == true
+    }
   }
 
   /// Has the server told of tokens that came for a login of `name` that is not kept: now, where no login is there that it could
@@ -72,9 +96,10 @@ extension CredentialService {
   ///
   /// - Returns: false where it is to be sent by the caller, since nothing can be kept.
   func revoke(ofUnkeptLogin revocation: RevocationRecord, of name: String) async -> Bool {
-    let underWay = pendingLogins.bindings().map(LoginAtServer.init(underWayBy:))
+    let own = accounts[name]?.machine.record.flatMap { LoginAtServer($0, isOwn: true, at: time.now()) }
     let mayEndLogin =
-      underWay.contains { $0.mayEnd(with: revocation) } || !living(where: { $0.mayEnd(with: revocation) }).isEmpty
+      own?.mayEnd(with: revocation) == true || underWay(beside: name).contains { $0.mayEnd(with: revocation) }
+      || !living(where: { $0.mayEnd(with: revocation) }, but: name).isEmpty
     // After a lock or a stop the queue sends nothing.
     guard mayEndLogin || !isClosed else { return false }
     // The account may have been forgotten with its login.

@@ -9,7 +9,7 @@ extension CredentialService {
       isClosed
       ? []
       : [
-        account.machine.wake(at: now), toldEnd(account.name, at: now),
+        account.machine.wake(at: now), account.loginEnd(at: now), toldEnd(account.name, at: now),
         account.borrowing?.failure == nil ? nil : account.borrowing?.plannedAt(at: now.bootSeconds),
       ]
     setAlarm(.account(account.name), at: wakes.compactMap(\.self).min())

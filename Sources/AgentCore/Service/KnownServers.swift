@@ -3,7 +3,7 @@ import OAuthProtocol
 
 /// A server as accounts reach it: what fails for one of them fails for all with the same route.
 struct ServerRoute: Hashable {
-  let origin: String
+  private(set) var origin: String
   /// For people.
   let host: String
   let proxy: String?
@@ -21,6 +21,13 @@ struct ServerRoute: Hashable {
   /// The routes under which the queue counts all searches, and all metadata requests of logins, whatever their hosts.
   static let searches = ServerRoute("searches", HTTPRoute())
   static let discoveries = ServerRoute("discoveries", HTTPRoute())
+
+  /// The route under which the queue counts what this server is told to revoke.
+  var revocations: ServerRoute {
+    var route = self
+    route.origin += " revocations"
+    return route
+  }
 
   /// The one that gives the tokens.
   init(_ binding: DefinitionBinding) { self.init(binding.tokenEndpoint, binding.route) }

@@ -10,8 +10,12 @@ struct ObservedTransport: HTTPTransport {
   var priority = RequestPriority.person
   /// URLs that are reached at public addresses alone (``ResolvedServer/publicOnly``).
   var publicOnly: Set<String> = []
-  /// Asked when the request has its place, for which it may have waited long: where it says no, nothing is sent.
-  var isStillWanted: (@Sendable () async -> Bool)?
+  /// Revocations take no places of their server's logins and refreshes, however many of them it does not answer.
+  var isRevocation = false
+  /// Asked when the request has its place, for which it may have waited long. It says why nothing is sent; nil: it is sent.
+  var obstacle: (@Sendable () async -> String?)?
+
+  static let changed = "what it was made of has changed before it was sent"
 
   func perform(_ request: HTTPRequest, route: HTTPRoute) async -> HTTPOutcome {
     var request = request
@@ -25,19 +29,20 @@ struct ObservedTransport: HTTPTransport {
   }
 
   /// Metadata can be asked for at any number of servers, which shall not take the places of refreshes.
-  private func lane(_ request: HTTPRequest) -> ServerRoute? {
+  private func lane(_ request: HTTPRequest, at server: ServerRoute) -> ServerRoute {
     if account == nil { return .searches }
-    return request.method == .get ? .discoveries : nil
+    if isRevocation { return server.revocations }
+    return request.method == .get ? .discoveries : server
   }
 
   private func send(_ request: HTTPRequest, route: HTTPRoute) async -> HTTPOutcome {
     let server = ServerRoute(request.url, route)
-    guard let place = await service.place(lane(request) ?? server, priority) else {
+    guard let place = await service.place(lane(request, at: server), priority) else {
       return .notSent(HTTPFailure(.cancelled, "cancelled before it was sent"))
     }
-    if let isStillWanted, await !isStillWanted() {
+    if let reason = await obstacle?() {
       await service.giveBack(place)
-      return .notSent(HTTPFailure(.cancelled, "what it was made of has changed before it was sent"))
+      return .notSent(HTTPFailure(.cancelled, reason))
     }
     let sent = service.time.now()
     let outcome = await service.checkedTransport.perform(request, route: route)

@@ -71,11 +71,12 @@ struct RegistrationChangeTests {
     let token = RevocationRecord(
       token: StoredSecret(Secret("r")), hint: "refresh_token", binding: .plain, since: Moment.start)
     record.revocations = [deletion]
-    #expect(record.nextRevocations() == [deletion])
+    #expect(record.nextRevocations(at: .start) == [deletion])
     record.revocations.append(token)
-    #expect(record.nextRevocations() == [token])
+    #expect(record.nextRevocations(at: .start) == [token])
     record.revocations[0].binding.proxy = "http://proxy.example"
-    #expect(record.nextRevocations().map(\.clientURI) == [nil, deletion.clientURI], "the other way may be gone")
+    #expect(
+      record.nextRevocations(at: .start).map(\.clientURI) == [nil, deletion.clientURI], "the other way may be gone")
   }
 
   @Test("the client of a login stays whatever its issuer is called by now")

@@ -236,18 +236,18 @@ extension AccountStateMachine {
   // MARK: Revocations
 
   /// What is told next, of each client at each server.
-  private var nextRevocations: [RevocationRecord] {
-    record?.nextRevocations(beside: otherLogins) ?? []
+  private func nextRevocations(at now: Moment) -> [RevocationRecord] {
+    record?.nextRevocations(beside: otherLogins, at: now) ?? []
   }
 
   /// Boot time of the next revocation; nil: none is due, or it waits for the end of another account's request.
   func nextRevocationTime(at now: Moment) -> Double? {
-    isClosed ? nil : revocationQueue.time(of: nextRevocations, at: now)
+    isClosed ? nil : revocationQueue.time(of: nextRevocations(at: now), at: now)
   }
 
   /// The next revocation that is due.
   mutating func nextRevocation(at now: Moment) -> Action? {
-    guard !isClosed, let next = revocationQueue.begin(nextRevocations, at: now) else { return nil }
+    guard !isClosed, let next = revocationQueue.begin(nextRevocations(at: now), at: now) else { return nil }
     revokingSecret = record?.clientSecret(for: next)
     return .revoke(next, clientSecret: revokingSecret?.secret)
   }
