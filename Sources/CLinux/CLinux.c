@@ -84,6 +84,10 @@ int clinux_open_unnamed(const char *folder) {
   return fd;
 }
 
+int clinux_rename_new(const char *from, const char *to) {
+  return renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE);
+}
+
 int clinux_try_lock_exclusive(int fd) {
   struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
   return fcntl(fd, F_OFD_SETLK, &whole);

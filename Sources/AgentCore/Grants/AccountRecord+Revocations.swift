@@ -25,15 +25,16 @@ extension AccountRecord {
     guard !revocations.isEmpty else { return [] }
     let logins = logins + [LoginAtServer(self, isOwn: true, at: now)].compactMap(\.self)
     let due = revocations.filter { revocation in
-      !logins.contains { $0.mayEnd(with: revocation) } && !waitsForTokens(revocation)
+      !logins.contains { $0.mayEnd(with: revocation) } && !owesTokens(before: revocation)
     }
     var lanes: Set<RevocationQueue.Lane> = []
     return (due.filter { $0.clientURI == nil } + due.filter { $0.clientURI != nil })
       .filter { lanes.insert(RevocationQueue.Lane($0)).inserted }
   }
 
-  /// A client that is deleted revokes no more tokens. Those that are to go by another way may wait for ever.
-  private func waitsForTokens(_ deletion: RevocationRecord) -> Bool {
+  /// Whether tokens are to be revoked by a client before its `deletion`, after which it revokes none. Those that are to go by
+  /// another way may wait for ever.
+  func owesTokens(before deletion: RevocationRecord) -> Bool {
     deletion.clientURI != nil
       && revocations.contains {
         $0.clientURI == nil && $0.binding.clientID == deletion.binding.clientID

@@ -253,8 +253,9 @@ package struct RevocationRecord: Sendable, Equatable, Codable {
   package var lifeSeconds: Double?
   /// Whose token it is; nil: not known.
   package var user: EndUser?
-  /// True: it came for a login that was not kept, so that nobody wants a login to end with it.
-  package var isOfUnkeptLogin: Bool?
+  /// True: no login is to end with it, whenever it began. It came for a login that was not kept, or others were under way when
+  /// its own was ended.
+  package var sparesLogins: Bool?
 
   package init(token: StoredSecret, hint: String, binding: DefinitionBinding, since: Moment) {
     self.token = token
@@ -271,7 +272,7 @@ package struct RevocationRecord: Sendable, Equatable, Codable {
 
   private enum CodingKeys: String, CodingKey {
     case token, hint, binding, attempts, since, user
-    case isOfUnkeptLogin = "unkept"
+    case sparesLogins = "spares_logins"
     case clientURI = "client_uri"
     case clientSecret = "client_secret"
     case lifeSeconds = "life_s"

@@ -12,13 +12,12 @@ extension GrantRecord {
     }
     var expectation = IDTokenExpectation(
       issuer: identity?.issuer ?? binding.issuer, isIssuerConfirmed: identity != nil, clientID: binding.clientID,
-      nonce: .any, accessToken: granted.accessToken, subject: identity?.subject)
+      nonce: .any, accessToken: granted.accessToken, subject: identity?.subject, hiding: granted.secrets)
     if let before = identity.flatMap({ try? IDToken($0.idToken.secret) }) { expectation.nonce = before.nonceBefore }
     do throws(IDTokenProblem) {
       let token = try IDToken(sent)
       try expectation.check(token, now: Int64(call.started.serverSeconds))
-      let used = [call.grant.refreshToken, call.clientSecret].compactMap(\.self)
-      identity = IdentityRecord(token, hiding: [granted.secrets, RequestSecrets(used)])
+      identity = IdentityRecord(token, hiding: granted.secrets)
     } catch {
       identity?.concern = "the ID token of the last refresh \(error)"
       identity?.isLast = true

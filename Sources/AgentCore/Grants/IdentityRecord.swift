@@ -19,7 +19,7 @@ package struct IdentityRecord: Sendable, Equatable, Codable {
   /// The last refresh brought an ID token of somebody else, or for another client: nobody knows whose the tokens are now.
   package var isContested: Bool?
 
-  init(_ token: IDToken, hiding secrets: [RequestSecrets]) {
+  init(_ token: IDToken, hiding secrets: RequestSecrets) {
     idToken = StoredSecret(token.token)
     issuer = token.issuer
     subject = token.subject

@@ -37,16 +37,19 @@ package struct LoginAtServer: Sendable {
   /// Whether its server could end it with what `revocation` is about. A logout ends the logins of before it, too, as its server
   /// likes: they are not spared by it.
   package func mayEnd(with revocation: RevocationRecord) -> Bool {
-    let binding = revocation.binding
-    guard revocation.clientURI == nil, binding.clientID == clientID,
-      // Of one account by its client alone: its server may have got another address.
-      isOwn || binding.issuer == issuer || binding.tokenEndpoint == tokenEndpoint
-    else { return false }
+    guard revocation.clientURI == nil, isBy(revocation.binding) else { return false }
     if let user, let other = revocation.user, !user.isSame(as: other) { return false }
-    guard let since, revocation.isOfUnkeptLogin != true else { return true }
+    guard let since, revocation.sparesLogins != true else { return true }
     let before = revocation.since
     // What is of this boot came last, whatever the clock said in another one.
     if since.bootID != before.bootID, [since.bootID, before.bootID].contains(bootID) { return since.bootID == bootID }
     return since.seconds(since: before) > 0
+  }
+
+  /// Whether it is by that client, at that server. Of one account the client alone tells: its server may have got another
+  /// address.
+  package func isBy(_ binding: DefinitionBinding) -> Bool {
+    binding.clientID == clientID
+      && (isOwn || binding.issuer == issuer || binding.tokenEndpoint == tokenEndpoint)
   }
 }

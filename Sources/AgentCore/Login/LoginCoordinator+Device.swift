@@ -73,10 +73,10 @@ extension LoginCoordinator {
         let wait = Double(at - time.now().bootMilliseconds) / 1_000
         do { try await time.sleep(seconds: max(0, wait)) } catch { return }
         sessions[id]?.isPolling = true
-        await service.beginWork()
+        await service.beginLogin(by: session.binding.clientID)
         let next = await pollOnce(id, session, authorization, &polling)
         sessions[id]?.isPolling = false
-        await service.endWork()
+        await service.endLogin(by: session.binding.clientID)
         guard let next else { return }
         step = next
       }
@@ -107,7 +107,7 @@ extension LoginCoordinator {
       let judgement = TokenJudgement(judging: answer, to: request, now: Int64(asked.wallSeconds))
       let step = polling.judge(judgement, nowMilliseconds: time.now().bootMilliseconds)
       if case .granted = step {
-        end(id, await keep(judgement, to: request, session, asked: asked))
+        end(id, await keep(judgement, session, asked: asked))
         return nil
       }
       return step

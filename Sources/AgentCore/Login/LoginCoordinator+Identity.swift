@@ -13,10 +13,8 @@ extension LoginCoordinator {
     case another(AgentFailure, IdentityRecord? = nil)
   }
 
-  /// Judges the ID token of the answer to `request`, which was sent at `asked`.
-  func identity(
-    of granted: TokenResponse, to request: HTTPRequest, _ session: LoginSession, at asked: Moment
-  ) -> Identity {
+  /// Judges the ID token of the answer to a request that was sent at `asked`.
+  func identity(of granted: TokenResponse, _ session: LoginSession, at asked: Moment) -> Identity {
     let definition = session.definition
     guard let sent = granted.idToken else {
       return session.wishes.user.map { .another(Self.notKnown($0, session)) } ?? .unknown(nil)
@@ -26,9 +24,10 @@ extension LoginCoordinator {
       try IDTokenExpectation(
         issuer: session.binding.issuer, isIssuerConfirmed: session.server.discovery != nil,
         clientID: session.binding.clientID, nonce: session.browser?.nonce.map { .required($0) } ?? .any,
-        accessToken: granted.accessToken, maximumAgeSeconds: session.wishes.maximumAge(definition)
+        accessToken: granted.accessToken, maximumAgeSeconds: session.wishes.maximumAge(definition),
+        hiding: granted.secrets
       ).check(token, now: Int64(asked.serverSeconds))
-      let identity = IdentityRecord(token, hiding: [RequestSecrets(of: request), granted.secrets])
+      let identity = IdentityRecord(token, hiding: granted.secrets)
       if let expected = session.wishes.user, !token.isOf(expected) {
         return .another(
           AgentFailure(
@@ -45,7 +44,9 @@ extension LoginCoordinator {
         "an ID token was not believed",
         metadata: ["event": "id_token_refused", "account": "\(definition.name)", "reason": "\(error.logLine)"])
       if error.isOfAnotherLogin {
-        return .another(AgentFailure(.serverRefused, "\(words); nothing of this login is kept", hint: session.again))
+        var failure = AgentFailure(.serverRefused, "\(words); nothing of this login is kept", hint: session.again)
+        failure.logLine = "the ID token \(error.logLine)"
+        return .another(failure)
       }
       if let expected = session.wishes.user { return .another(Self.notKnown(expected, session)) }
       return .unknown("\(words); who has logged in is not known")

@@ -19,14 +19,14 @@ extension LoginCoordinator {
   func tokens(
     _ session: LoginSession, _ grant: TokenRequestGrant, scope: [String]
   ) async -> Result<LoginProgress, AgentFailure> {
-    await service.beginWork()
+    await service.beginLogin(by: session.binding.clientID)
     await service.waitForRevocations(by: session.binding, of: session.definition.name)
     guard sessions[session.id]?.isPending == true else {
-      await service.endWork()
+      await service.endLogin(by: session.binding.clientID)
       return .failure(AgentFailure(.loginCancelled, "\(session.definition.name): the login was cancelled"))
     }
     let result = await askForTokens(session, grant, scope: scope)
-    await service.endWork()
+    await service.endLogin(by: session.binding.clientID)
     return result
   }
 
@@ -55,8 +55,7 @@ extension LoginCoordinator {
           failure, "\(definition.name): \(session.binding.issuerHost): \(failure.message)", of: definition))
     case .answered(let answer):
       return await keep(
-        TokenJudgement(judging: answer, to: request, now: Int64(asked.wallSeconds)), to: request, session,
-        asked: asked)
+        TokenJudgement(judging: answer, to: request, now: Int64(asked.wallSeconds)), session, asked: asked)
     }
   }
 
@@ -88,7 +87,7 @@ extension LoginCoordinator {
 
   /// Makes what a token endpoint gave durable and tells it.
   func keep(
-    _ judgement: TokenJudgement, to request: HTTPRequest, _ session: LoginSession, asked: Moment
+    _ judgement: TokenJudgement, _ session: LoginSession, asked: Moment
   ) async -> Result<LoginProgress, AgentFailure> {
     let definition = session.definition
     var asked = asked
@@ -110,7 +109,7 @@ extension LoginCoordinator {
       binding: binding, proofKey: session.proofKey.map(StoredSecret.init))
     grant.askedScope = definition.scope
     var concern: String?
-    switch identity(of: granted, to: request, session, at: asked) {
+    switch identity(of: granted, session, at: asked) {
     case .known(let identity): grant.identity = identity
     case .unknown where session.browser?.isProvenByNonce == true:
       await discard(refreshToken, granted.accessToken, session, of: nil)
@@ -134,10 +133,16 @@ extension LoginCoordinator {
       await discard(refreshToken, granted.accessToken, session, of: grant.identity)
       return .failure(AgentFailure(.loginCancelled, "\(definition.name): the login was cancelled"))
     }
+    guard await service.areLent(session.loans, to: definition.name) else {
+      await discard(refreshToken, granted.accessToken, session, of: grant.identity)
+      let names = session.loans.map(\.token.account).joined(separator: " or ")
+      return .failure(
+        AgentFailure(
+          .loginCancelled,
+          "\(definition.name): the login of \(names) is another one by now, or lends no more; nothing of this one is kept",
+          hint: session.again))
+    }
     sessions[session.id]?.state = .keeping
-    // From here on it is there: a logout of before, which waited for it, is not to end it.
-    grant.loggedIn = time.now()
-    grant.loggedIn.behindSeconds = asked.behindSeconds
     do throws(AgentFailure) {
       let renewable = try await service.finishLogin(
         definition.name, grant, token, used: session.secrets,
@@ -190,7 +195,7 @@ extension LoginCoordinator {
       token: StoredSecret(refreshToken ?? accessToken), hint: refreshToken == nil ? "access_token" : "refresh_token",
       binding: session.binding, since: time.now())
     let name = session.definition.name
-    (revocation.user, revocation.isOfUnkeptLogin) = (identity?.endUser, true)
+    (revocation.user, revocation.sparesLogins) = (identity?.endUser, true)
     if session.binding.sendsClientSecret { revocation.clientSecret = session.clientSecret.map(StoredSecret.init) }
     // Nothing else is on its way for it.
     if sessions[session.id]?.isPending == true { service.pendingLogins.set(name, nil) }

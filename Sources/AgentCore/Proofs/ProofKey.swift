@@ -46,7 +46,7 @@ extension ResolvedServer {
   func proofAlgorithm(_ definition: AccountDefinition) throws(AgentFailure) -> SignatureAlgorithm? {
     guard definition.usesDPoP else { return nil }
     guard let algorithm = SignatureAlgorithm.forProofs(supported: proofAlgorithms) else {
-      let listed = Escaped.forTerminal((proofAlgorithms ?? []).joined(separator: ", "), limit: 120)
+      let listed = Escaped.serverText((proofAlgorithms ?? []).joined(separator: ", "), limit: 120)
       var failure = AgentFailure(
         .configInvalid, "\(definition.name): the server takes proofs of possession (DPoP) only by \(listed)",
         hint: "take dpop out of \(definition.file), if the server gives tokens without it")

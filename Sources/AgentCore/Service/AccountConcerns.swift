@@ -28,7 +28,7 @@ enum AccountConcerns {
     }
     let method = definition.clientAuthentication.flatMap(ClientAuthenticationMethod.init)
     if let method, method.needsSecret, let listed = server.authenticationMethods, !listed.contains(method.rawValue) {
-      let shown = Escaped.forTerminal(listed.joined(separator: ", "), limit: 120)
+      let shown = Escaped.serverText(listed.joined(separator: ", "), limit: 120)
       concerns.append(
         AccountConcern(
           check: "client", message: "its server does not list \(method.rawValue), but: \(shown)",

@@ -269,7 +269,7 @@ extension CredentialService {
     }
     let began = time.now()
     accounts[name]?.secretsForLogins = []
-    try await change(name, .logout)
+    try await change(name, .logout(asked: began, sparesLogins: isLoginUnderWay(by: grant.binding, but: name)))
     guard grant.binding.revocationEndpoint != nil else { return LogoutAnswer(revocation: .unsupported) }
     let (ends, open) = await revocations(name, since: began, seconds: Self.revocationWaitSeconds)
     return Self.answer(ends, open: open, name)

@@ -157,6 +157,10 @@ extension CredentialService {
       Task { self.revocationEnded(account, revocation, await self.leaveClient(of: revocation, account, to: user)) }
       return
     }
+    if revocation.clientURI != nil, let reason = keepsClient(of: revocation, name) {
+      Task { self.revocationEnded(account, revocation, .later(reason, retryAfterSeconds: nil)) }
+      return
+    }
     let priority =
       account.machine.revocationQueue.isAskedFor ? .person : RequestPriority.plan(due: time.now().bootSeconds)
     let server = servers.server(ServerRoute(revocation))

@@ -38,8 +38,11 @@ extension CredentialService {
   private func loans(of name: String) -> [LentToken] { grant(of: name)?.binding.request?.lent?.all ?? [] }
 
   func noteLenders(of name: String) {
-    for lent in loans(of: name) { borrowers[lent.account, default: []].insert(name) }
+    let loans = loans(of: name)
+    for lent in loans { borrowers[lent.account, default: []].insert(name) }
     keepLenders(of: name)
+    // Its login may have been agreed to before that of a lender changed.
+    if !loans.isEmpty, let account = accounts[name] { takeHolds(account) }
   }
 
   /// Keeps whose the logins are that lend to `name`, where nobody was noted when that was agreed to, as by an earlier

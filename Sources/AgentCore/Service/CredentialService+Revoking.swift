@@ -70,6 +70,20 @@ extension CredentialService {
     pendingLogins.bindings().map { LoginAtServer(underWayBy: $1, isOwn: $0 == name) }
   }
 
+  /// Whether a login of another account than `name` is under way by the client of `binding`.
+  func isLoginUnderWay(by binding: DefinitionBinding, but name: String) -> Bool {
+    pendingLogins.bindings().contains { $0 != name && LoginAtServer(underWayBy: $1).isBy(binding) }
+  }
+
+  /// Why the client of `deletion` is not deleted yet: it is to revoke tokens, and after that it revokes none. Nil: it is not.
+  func keepsClient(of deletion: RevocationRecord, _ name: String) -> String? {
+    if underWay.bringsTokens(of: deletion.binding.clientID) { return "tokens of a login by it are on their way" }
+    let debtor = accounts.values.first {
+      $0.name != name && $0.machine.record?.owesTokens(before: deletion) == true
+    }
+    return debtor.map { "what \($0.name) has still to revoke goes first" }
+  }
+
   /// Logins that live and that `isMeant`.
   private func living(where isMeant: (LoginAtServer) -> Bool, but name: String) -> [LoginAtServer] {
     let now = time.now()

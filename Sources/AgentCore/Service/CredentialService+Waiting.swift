@@ -157,6 +157,15 @@ extension CredentialService {
     resumeIfIdle()
   }
 
+  /// Tokens of a login by the client `id` are asked for. Until they are kept, or revoked, that client is not deleted.
+  func beginLogin(by id: String) { underWay.beginLogin(by: id) }
+
+  func endLogin(by id: String) {
+    underWay.endLogin(by: id)
+    wakeRevocations(by: id)
+    resumeIfIdle()
+  }
+
   func resumeIfIdle() {
     if waiters.isAwaited(.idle), isIdle { waiters.happened(.idle) }
   }

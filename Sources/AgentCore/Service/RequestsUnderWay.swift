@@ -17,6 +17,8 @@ struct RequestsUnderWay {
   private var calls: [UInt64: Call] = [:]
   /// Requests that are no token calls of an account and hold a secret: of a login, or to revoke a token.
   private var others = 0
+  /// Of these the ones that bring the tokens of a login, by its client.
+  private var logins: [String: Int] = [:]
   /// What came while the vault was being opened.
   private var lateTokens: [(id: RecordID, late: LateToken)] = []
 
@@ -36,6 +38,19 @@ struct RequestsUnderWay {
   mutating func beginOther() { others += 1 }
 
   mutating func endOther() { others -= 1 }
+
+  /// Whether tokens of a login by the client `id` are on their way.
+  func bringsTokens(of id: String) -> Bool { logins[id] != nil }
+
+  mutating func beginLogin(by id: String) {
+    beginOther()
+    logins[id, default: 0] += 1
+  }
+
+  mutating func endLogin(by id: String) {
+    endOther()
+    logins[id] = logins[id].flatMap { $0 > 1 ? $0 - 1 : nil }
+  }
 
   mutating func keep(_ late: LateToken, of id: RecordID) { lateTokens.append((id, late)) }
 

@@ -43,6 +43,9 @@ int clinux_seal(int fd);
 /// being given one. -1 where the file system, or the system without /proc, cannot name it later.
 int clinux_open_unnamed(const char *folder);
 
+/// Renames `from` to `to` where nothing is called `to` yet. -1 with EEXIST where something is.
+int clinux_rename_new(const char *from, const char *to);
+
 /// Takes an exclusive open-file-description lock on the whole file without waiting. 0, or -1 with EAGAIN when held.
 int clinux_try_lock_exclusive(int fd);
 

@@ -78,7 +78,7 @@ extension ClientAuthenticationMethod {
     guard let supported, !supported.isEmpty else { return .clientSecretBasic }
     if supported.contains(clientSecretBasic.rawValue) { return .clientSecretBasic }
     if supported.contains(clientSecretPost.rawValue) { return .clientSecretPost }
-    let listed = Escaped.forTerminal(supported.joined(separator: ", "), limit: 120)
+    let listed = Escaped.serverText(supported.joined(separator: ", "), limit: 120)
     throw .clientAuthentication("the server takes no client secret, only: \(listed)")
   }
 

@@ -31,6 +31,9 @@ package struct RequestSecrets: Sendable {
     self.publicTexts = publicTexts
   }
 
+  /// Beside these, `more`.
+  package func adding(_ more: [Secret]) -> RequestSecrets { RequestSecrets(values + more, publicTexts: publicTexts) }
+
   /// Everything in a request that is not known to be public: form values, and the credentials with what is in them.
   package init(of request: HTTPRequest) {
     let members = request.body.withBytes { try? FormFields(decoding: $0) }?.members ?? []

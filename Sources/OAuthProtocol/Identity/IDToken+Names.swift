@@ -8,7 +8,7 @@ extension IDToken {
   /// What people know themselves by, best first; `sub` is mostly a number. What anybody may call himself comes last, marked:
   /// an address that the server calls unverified, and `name`. Fit to be shown, and freed of `secrets`; nil where it does not
   /// say.
-  package func shownName(hiding secrets: [RequestSecrets]) -> String? {
+  package func shownName(hiding secrets: RequestSecrets) -> String? {
     let known = [preferredUsername, isEmailVerified ? email : nil]
     let chosen = [email, name]
     func first(_ names: [String?]) -> String? {
@@ -18,13 +18,12 @@ extension IDToken {
   }
 
   /// `sub`, fit to be shown.
-  package func shownSubject(hiding secrets: [RequestSecrets]) -> String? {
+  package func shownSubject(hiding secrets: RequestSecrets) -> String? {
     Self.shown(subject, secrets, limit: Self.subjectCharacters)
   }
 
-  private static func shown(_ text: String, _ secrets: [RequestSecrets], limit: Int) -> String? {
-    let freed = secrets.reduce(text) { $1.cut(from: $0) }
-    let shown = Escaped.forTerminal(freed, limit: limit)
+  private static func shown(_ text: String, _ secrets: RequestSecrets, limit: Int) -> String? {
+    let shown = Escaped.forTerminal(secrets.cut(from: text), limit: limit)
     return ["", "…"].contains(shown) ? nil : shown
   }
 

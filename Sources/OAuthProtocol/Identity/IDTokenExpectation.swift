@@ -27,11 +27,14 @@ package struct IDTokenExpectation: Sendable {
   package var subject: String?
   /// `max_age` of the authorization request, seconds.
   package var maximumAgeSeconds: Int?
+  /// What its text is freed of before it is shown.
+  package var secrets: RequestSecrets
 
   package init(
     issuer: String, isIssuerConfirmed: Bool, clientID: String, nonce: Nonce, accessToken: Secret,
-    subject: String? = nil, maximumAgeSeconds: Int? = nil
+    subject: String? = nil, maximumAgeSeconds: Int? = nil, hiding secrets: RequestSecrets = RequestSecrets([])
   ) {
+    self.secrets = secrets
     self.issuer = issuer
     self.isIssuerConfirmed = isIssuerConfirmed
     self.clientID = clientID
@@ -44,7 +47,7 @@ package struct IDTokenExpectation: Sendable {
   /// `now` is Unix seconds by the server's clock. What shows another login is looked at first.
   package func check(_ token: IDToken, now: Int64) throws(IDTokenProblem) {
     guard isOurs(token.issuer) else {
-      let shown = Escaped.forTerminal(token.issuer, limit: 200)
+      let shown = Escaped.forTerminal(secrets.cut(from: token.issuer), limit: 200)
       throw isIssuerConfirmed ? .issuer(shown: shown) : .unconfirmedIssuer(shown: shown)
     }
     guard token.audience.contains(where: { $0.utf8.elementsEqual(clientID.utf8) }) else { throw .audience }

@@ -58,7 +58,7 @@ package struct Discovery: Sendable {
   private func judge(_ answer: HTTPAnswer, now: Int64) throws(DiscoveryFailure.Problem) -> ServerMetadata {
     switch answer.status {
     case 200: break
-    case 300..<400: throw .redirect(location: answer.headers.value("Location").map { Escaped.forTerminal($0) })
+    case 300..<400: throw .redirect(location: answer.headers.value("Location").map { Escaped.serverText($0) })
     case 429, 500...:
       throw .busy(status: answer.status, retryAfterSeconds: RetryAfter.seconds(in: answer.headers, now: now))
     default: throw .absent(status: answer.status)

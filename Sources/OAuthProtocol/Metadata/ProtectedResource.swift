@@ -54,7 +54,7 @@ extension ProtectedResource {
     }
     guard let url = try? WebURL(text), url.covers(asked),
       asked.covers(url) || Self.places(url).first == place
-    else { throw .otherResource(Escaped.forTerminal(text)) }
+    else { throw .otherResource(Escaped.serverText(text)) }
     resource = url
     guard case .array(let values)? = body.value("authorization_servers"), !values.isEmpty else { throw .noServer }
     authorizationServers = []

@@ -86,7 +86,7 @@ extension ServerMetadata {
     if requirePushedAuthorizationRequests, pushedAuthorizationRequestEndpoint == nil { return .pushedRequests }
     if requireSignedRequestObject { return .signedRequests }
     guard let methods = codeChallengeMethodsSupported, !methods.isEmpty, !methods.contains("S256") else { return nil }
-    return .noS256(listed: Escaped.forTerminal(methods.joined(separator: ", "), limit: 80))
+    return .noS256(listed: Escaped.serverText(methods.joined(separator: ", "), limit: 80))
   }
 }
 
@@ -138,7 +138,7 @@ extension ServerMetadata {
     do {
       url = try .read(text)
     } catch {
-      throw .member(name: name, reason: error.description)
+      throw .member(name: name, reason: RequestSecrets([]).cut(from: error.description))
     }
     // A server out there has no business with what listens on this machine.
     guard !url.origin.isThisMachine || issuer.url.origin.isThisMachine else {

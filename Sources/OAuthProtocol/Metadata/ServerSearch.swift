@@ -98,7 +98,7 @@ package struct ServerSearch: Sendable {
         return askResource(ProtectedResource.places(url))
       }
       guard let place = try? WebURL(text), !place.origin.isThisMachine || url.origin.isThisMachine else {
-        problems.append("its challenge names no usable place of metadata: \"\(Escaped.forTerminal(text))\"")
+        problems.append("its challenge names no usable place of metadata: \"\(Escaped.serverText(text))\"")
         return askResource(ProtectedResource.places(url))
       }
       return askResource(

@@ -18,6 +18,8 @@ package struct TokenResponse: Sendable {
   package let refreshTokenLifetimeSeconds: Int?
   /// OpenID Connect; printable ASCII up to 64 KiB, not validated.
   package let idToken: Secret?
+  /// What a server may repeat in a claim: the tokens, and what the request held.
+  package var secrets = RequestSecrets([])
 }
 
 extension TokenResponse {
@@ -65,13 +67,10 @@ extension TokenResponse {
       idToken = nil
     }
     let named = Self.scope(object.value("scope")) ?? Self.scope(object.value("scopes"))
-    scope = named.map { [own = Self.secrets(accessToken, idToken, refreshToken)] in own.without(secrets.without($0)) }
+    let all = secrets.adding([accessToken, idToken, refreshToken].compactMap(\.self))
+    self.secrets = all
+    scope = named.map { all.without($0) }
   }
-
-  /// Its tokens, which a server may repeat in a claim.
-  package var secrets: RequestSecrets { Self.secrets(accessToken, idToken, refreshToken) }
-
-  private static func secrets(_ tokens: Secret?...) -> RequestSecrets { RequestSecrets(tokens.compactMap(\.self)) }
 
   /// A text, or an array of texts (Twitch); nil when it is neither or holds no scope token.
   private static func scope(_ value: JSONValue?) -> [String]? {

@@ -276,7 +276,8 @@ extension FileBytes {
     borrowing func publish() -> Bool {
       guard fsync(descriptor) == 0 else { return false }
       if let name {
-        guard link(name, target) == 0 else { return false }
+        // FAT and exFAT know no hard links.
+        guard clinux_rename_new(name, target) == 0 || link(name, target) == 0 else { return false }
       } else {
         let source = "/proc/self/fd/\(descriptor)"
         guard linkat(AT_FDCWD, source, AT_FDCWD, target, AT_SYMLINK_FOLLOW) == 0 else { return false }

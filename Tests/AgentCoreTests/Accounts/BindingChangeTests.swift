@@ -153,7 +153,7 @@ struct BindingChangeTests {
         $0.clientSecretPlace = place
       }
       var machine = AccountStateMachine("work", record: record, definition: .plain)
-      let actions = machine.handle(.changed(.logout, 1), at: .start)
+      let actions = machine.handle(.changed(.logout(), 1), at: .start)
       guard let saved = actions.compactMap({ if case .save(let it) = $0 { it } else { nil } }).first else {
         Issue.record("nothing is saved")
         return
@@ -171,7 +171,7 @@ struct BindingChangeTests {
   @Test("a login after a logout is compared with the login before, and a login takes its place")
   func loginAfterLogout() {
     var machine = AccountStateMachine("work", record: .loggedIn(), definition: .plain)
-    let saved = machine.handle(.changed(.logout, 1), at: .start).compactMap {
+    let saved = machine.handle(.changed(.logout(), 1), at: .start).compactMap {
       if case .save(let it) = $0 { it } else { nil }
     }
     var next = DefinitionBinding.plain

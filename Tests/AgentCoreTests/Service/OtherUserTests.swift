@@ -65,7 +65,7 @@ struct OtherUserTests {
       ) { $1 }
       let json = "{" + all.map { "\"\($0.key)\":\($0.value)" }.joined(separator: ",") + "}"
       let parts = [#"{"alg":"ES256"}"#, json].map { Base64URL.encode(Array($0.utf8)) }
-      return IdentityRecord(try IDToken(Secret(parts.joined(separator: ".") + ".c2ln")), hiding: [])
+      return IdentityRecord(try IDToken(Secret(parts.joined(separator: ".") + ".c2ln")), hiding: RequestSecrets([]))
     }
     let address = #""alice@corp.example""#
     let alice = try record("1001", ["email": address, "email_verified": "true"])

@@ -12,7 +12,7 @@ struct ChangeTests {
     let waiter = driver.ask()
     driver.saved()
     let secret = driver.change(.setSecret(.clientSecret, Secret("s")))
-    let logout = driver.change(.logout)
+    let logout = driver.change(.logout())
     #expect(driver.saving == nil)
     driver.ends(.granted("a2", refreshToken: "r2"))
     driver.saved()
@@ -62,7 +62,7 @@ struct ChangeTests {
         $0.clientSecret = StoredSecret(Secret("s"))
         $0.password = StoredSecret(Secret("p"))
       })
-    let id = driver.change(.logout)
+    let id = driver.change(.logout())
     driver.saved()
     #expect(driver.log == ["save", "publish", "changed", "revoke"])
     #expect(driver.isDurable(id))
@@ -72,13 +72,13 @@ struct ChangeTests {
     #expect(driver.durable?.password == nil)
     #expect(driver.durable?.clientSecret != nil)
     #expect(driver.failure(driver.ask()) == .loginRequired)
-    #expect(driver.isDurable(driver.change(.logout)), "logging out twice is no error")
+    #expect(driver.isDurable(driver.change(.logout())), "logging out twice is no error")
   }
 
   @Test("forget keeps what a server has still to be told, and the record goes with the last of it")
   func forgetBesideRevocations() {
     let driver = MachineDriver(.loggedIn().with { $0.clientSecret = StoredSecret(Secret("s")) })
-    driver.change(.logout)
+    driver.change(.logout())
     driver.saved()
     let owed = driver.durable?.revocations ?? []
     #expect(!owed.isEmpty && driver.durable?.formerBinding != nil)

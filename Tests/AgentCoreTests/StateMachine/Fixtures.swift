@@ -132,7 +132,7 @@ extension AccountChange {
     _ token: String, refreshToken: String? = "r9", binding: DefinitionBinding = .plain
   ) -> AccountChange {
     let record = AccountRecord.loggedIn(refreshToken: refreshToken)
-    guard var grant = record.grant else { return .logout }
+    guard var grant = record.grant else { return .logout() }
     grant.binding = binding
     return .login(
       grant,

@@ -32,7 +32,7 @@ struct IdentityTests {
   }
 
   private func identity(_ idToken: String) throws -> IdentityRecord {
-    IdentityRecord(try IDToken(Secret(idToken)), hiding: [])
+    IdentityRecord(try IDToken(Secret(idToken)), hiding: RequestSecrets([]))
   }
 
   /// What is kept when a refresh has brought `idToken`.

@@ -57,7 +57,7 @@ struct PhaseTests {
     driver.saved()
     driver.pass(16)
     driver.wakes()
-    driver.change(.logout)
+    driver.change(.logout())
     driver.ends(.sentNoAnswer("the connection broke"))
     driver.saved()
     #expect(driver.transitions[.savingSecondIntent]?.contains(.savingChange) == true)

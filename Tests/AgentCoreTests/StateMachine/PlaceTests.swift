@@ -30,7 +30,7 @@ struct PlaceTests {
   @Test("a logout takes the wish back, and nothing is sent")
   func logout() {
     let (driver, id) = waiting()
-    driver.change(.logout)
+    driver.change(.logout())
     #expect(driver.machine.wish(at: driver.now) == nil)
     driver.saved()
     driver.placed()
@@ -41,7 +41,7 @@ struct PlaceTests {
   func logoutDuringIntent() {
     let (driver, _) = waiting()
     driver.placed()
-    let logout = driver.change(.logout)
+    let logout = driver.change(.logout())
     driver.saved()
     driver.saved()
     driver.saved()

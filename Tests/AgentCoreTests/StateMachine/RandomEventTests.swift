@@ -107,7 +107,7 @@ struct RandomEventTests {
 
   private static func change(_ dice: inout Dice) -> AccountChange {
     switch dice.roll(11) {
-    case 0: .logout
+    case 0: .logout()
     case 1: .setSecret(.clientSecret, Secret("s\(dice.roll(3))"))
     case 2: .setSecret(.refreshToken, Secret("r\(dice.roll(3))"))
     case 3: .forgetSecret([SecretKind.clientSecret, .password, .refreshToken][dice.roll(3)])

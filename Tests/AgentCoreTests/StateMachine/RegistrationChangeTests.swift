@@ -26,7 +26,7 @@ struct RegistrationChangeTests {
     let driver = MachineDriver(.loggedIn())
     driver.change(.register(try Self.registration(Self.own)))
     driver.saved()
-    driver.change(.logout)
+    driver.change(.logout())
     driver.saved()
     #expect(driver.durable?.registrations?.count == 1)
     driver.change(.forget())

@@ -231,7 +231,7 @@ struct ReuseWindowTests {
 
   @Test("a late token after a logout is revoked at its own server, as those before it were")
   func lateAfterLogout() {
-    let driver = overtaken(by: .logout)
+    let driver = overtaken(by: .logout())
     while driver.durable?.revocations.isEmpty == false {
       driver.revocationEnds(.revoked)
       driver.saved()
@@ -268,7 +268,7 @@ struct ReuseWindowTests {
     driver.saved()
     driver.endsDurably(.granted("a4", refreshToken: "r4"))
     #expect(driver.durable?.refreshToken == "r4")
-    driver.change(.logout)
+    driver.change(.logout())
     driver.saved()
     #expect(driver.durable?.revocations.map(\.hint) == ["refresh_token", "access_token"])
   }

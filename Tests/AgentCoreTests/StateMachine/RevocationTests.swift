@@ -11,7 +11,7 @@ struct RevocationTests {
   /// With nothing to revoke but the refresh token.
   private func loggedOut() -> MachineDriver {
     let driver = MachineDriver(.expired())
-    driver.change(.logout)
+    driver.change(.logout())
     driver.saved()
     return driver
   }
@@ -120,7 +120,7 @@ struct RevocationTests {
     driver.pass(RevocationRecord.lifeSeconds + 1)
     driver.wakes()
     #expect(driver.revoking == nil && driver.durable?.revocations.count == 1)
-    driver.change(.logout)
+    driver.change(.logout())
     driver.saved()
     #expect(driver.revoking?.since == Moment.start, "the oldest first")
     driver.revocationEnds(.revoked)
@@ -133,7 +133,7 @@ struct RevocationTests {
     let driver = MachineDriver(.expired())
     var owed = RevocationRecord(
       token: StoredSecret(Secret("unwanted")), hint: "refresh_token", binding: .plain, since: driver.now)
-    owed.isOfUnkeptLogin = true
+    owed.sparesLogins = true
     driver.change(.owe(owed))
     driver.saved()
     #expect(driver.revoking == nil)
@@ -185,7 +185,7 @@ struct RevocationTests {
   func held() {
     let driver = MachineDriver(.expired())
     driver.holds(nil, revocation: .until(planned: 10_060, asked: 10_004, reason: "no route"))
-    driver.change(.logout)
+    driver.change(.logout())
     driver.saved()
     driver.revocationEnds(.later("no route", retryAfterSeconds: nil))
     driver.pass(10)
@@ -219,7 +219,7 @@ struct RevocationTests {
         old.lifeSeconds = 60
         $0.tokens = [token, old]
       })
-    driver.change(.logout)
+    driver.change(.logout())
     driver.saved()
     #expect(driver.durable?.revocations.map(\.hint) == ["refresh_token", "access_token"])
     #expect(driver.durable?.revocations.map(\.token.secret) == [Secret("r1"), Secret("a1")])
@@ -237,11 +237,11 @@ struct RevocationTests {
   @Test("without a refresh token every access token is told; without an endpoint nothing is")
   func which() {
     let driver = MachineDriver(.loggedIn(refreshToken: nil))
-    driver.change(.logout)
+    driver.change(.logout())
     driver.saved()
     #expect(driver.revoking?.hint == "access_token")
     let silent = MachineDriver(.loggedIn().with { $0.grant?.binding.revocationEndpoint = nil })
-    silent.change(.logout)
+    silent.change(.logout())
     silent.saved()
     #expect(silent.revoking == nil)
     #expect(silent.durable?.revocations.isEmpty == true)

@@ -85,7 +85,7 @@ struct SaveFailureTests {
   func queued() {
     let driver = MachineDriver(.expired())
     driver.ask()
-    let id = driver.change(.logout)
+    let id = driver.change(.logout())
     driver.saveFails()
     driver.saved()
     #expect(driver.isDurable(id))
@@ -95,7 +95,7 @@ struct SaveFailureTests {
   @Test("the end of a revocation that cannot be noted does not have it sent again and again")
   func revocation() {
     let driver = MachineDriver()
-    driver.change(.logout)
+    driver.change(.logout())
     driver.saved()
     driver.revocationEnds(.revoked)
     driver.saveFails()

@@ -27,8 +27,8 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
   }
   precondition(text.count <= IDToken.limitBytes && token.token == text)
   precondition((1...255).contains(token.subject.utf8.count))
-  precondition(token.shownName(hiding: []).map(isPlain) ?? true)
-  precondition(token.shownSubject(hiding: []).map(isPlain) ?? true)
+  precondition(token.shownName(hiding: RequestSecrets([])).map(isPlain) ?? true)
+  precondition(token.shownSubject(hiding: RequestSecrets([])).map(isPlain) ?? true)
   var expected = IDTokenExpectation(
     issuer: "https://id.example", isIssuerConfirmed: first & 2 == 0, clientID: "app",
     nonce: [.any, .required("n"), .same(as: nil), .same(as: "n")][Int(first >> 2 & 3)], accessToken: Secret("a"),

@@ -68,6 +68,15 @@ struct IDTokenExpectationTests {
     #expect(IDTokenProblem.subject.isOfAnotherLogin)
   }
 
+  @Test("an issuer that repeats a secret, or looks like one, is not shown")
+  func secrets() throws {
+    let hidden = RequestSecrets([Secret("correct horse battery")])
+    #expect(
+      try problem(["iss": #""https://correct horse battery/""#]) { $0.secrets = hidden }
+        == .issuer(shown: "https://\(RequestSecrets.mark)/"))
+    #expect(try problem(["iss": #""rtyQXlayP599wMYXN15ooe0NuynT3sgB""#]) == .issuer(shown: "…"))
+  }
+
   @Test("its time counts by the server's clock, give or take five minutes")
   func time() throws {
     #expect(try problem([:], after: 899) == nil)

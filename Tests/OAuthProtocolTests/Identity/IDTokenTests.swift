@@ -79,7 +79,7 @@ struct IDTokenTests {
   func names() throws {
     func shown(_ claims: [String: String?]) throws -> String? {
       try IDToken(Secret(IDTokenText.make(claims))).shownName(
-        hiding: [RequestSecrets([Secret("the-code-of-the-login")])])
+        hiding: RequestSecrets([Secret("the-code-of-the-login")]))
     }
     #expect(try shown(["name": #""Alice A""#, "email": #""a@x""#, "preferred_username": #""alice""#]) == "alice")
     #expect(try shown(["name": #""Alice A""#, "email": #""""#]) == "Alice A (not verified)")

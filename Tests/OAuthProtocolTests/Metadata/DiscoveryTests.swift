@@ -97,6 +97,23 @@ import Testing
     #expect(!metadata.authorizationResponseIssParameterSupported)
   }
 
+  @Test("what is refused shows no word that looks like a token")
+  func foreignWords() throws {
+    let word = "rtyQXlayP599wMYXN15ooe0NuynT3sgB"
+    for member in [
+      #""revocation_endpoint":"say \#(word) now""#, #""code_challenge_methods_supported":["\#(word)"]"#,
+    ] {
+      let document = #"{"issuer":"https://as.example","token_endpoint":"https://as.example/t",\#(member)}"#
+      switch try discover(document) {
+      case .failed(let failure): #expect(!failure.description.contains(word), "\(failure)")
+      case .found(let metadata, _):
+        let obstacle = try #require(metadata.authorizationObstacle)
+        #expect(obstacle.description.contains("…") && !obstacle.description.contains(word), "\(obstacle)")
+      case .ask: Issue.record("not judged")
+      }
+    }
+  }
+
   @Test(
     "a document that would send secrets elsewhere is refused with its reason",
     arguments: [

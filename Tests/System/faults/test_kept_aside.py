@@ -1,12 +1,15 @@
 """Where a refresh token is kept that the vault has no room for, and who finds it."""
 
 import os
+import threading
 from pathlib import Path
 
 import pytest
 
-from faults.test_full_disk import assert_login_is_kept, refresh_without_room
+from faults.test_full_disk import aside, assert_login_is_kept, refresh_without_room
+from login.provider import Provider, use_silent_browser
 from network.namespaces import isolated, needs_root, run
+from support.accounts import define
 from support.disk import fill
 from support.login import log_in, wait_until
 
@@ -133,6 +136,53 @@ def test_an_agent_that_no_place_takes_a_refresh_token_from_refuses_to_stop(home,
         home.agent.kill()
         home.agent.start()
         assert_login_is_kept(home, server, mark)
+        home.agent.stop()
+
+    isolated(story)
+
+
+class Twice(Provider):
+    """Takes whatever it is sent. The first refresh is answered when the second one has been."""
+
+    def __init__(self):
+        self.refreshes, self.second = [], threading.Event()
+        super().__init__()
+
+    def answer(self, method, url, fields, body):
+        answer = super().answer(method, url, fields, body)
+        kind, form = self.seen[-1] if self.seen else (None, {})
+        if url.path == "/token" and kind == "refresh_token":
+            self.refreshes.append(form["refresh_token"])
+            if len(self.refreshes) == 1:
+                self.second.wait(30)
+            self.second.set()
+        return answer
+
+
+@needs_root
+@pytest.mark.parametrize("what", ["login", "logout"])
+def test_a_change_that_a_full_disk_did_not_take_is_not_kept_aside(home, what):
+    """There are two refresh tokens, of one refresh that was answered twice. Only a token that a server gave is kept."""
+
+    def story():
+        use_silent_browser(home)
+        run("mount", "-t", "tmpfs", "-o", "size=1m,mode=700", "tmpfs", home.data)
+        home.agent.start()
+        with Twice() as provider:
+            home.oauthctl("vault", "create")
+            define(home, "work", f'issuer = "{provider.issuer}"', 'client_id = "app"', "reuse_grace_s = 8")
+            home.oauthctl("login", "work")
+            home.oauthctl("get-token", "work", "--force")
+            wait_until(lambda: len(provider.refreshes) == 2, 30, "the second sending")
+            filler = home.data / "filler"
+            fill(filler)
+            assert home.oauthctl(what, "work", check=False).status == 6 and not aside(home)
+            home.agent.kill()
+            filler.unlink()
+            home.agent.start()
+            home.oauthctl("get-token", "work", "--force")
+            # Of the refresh, and of no login that came after it.
+            assert provider.refreshes[-1] in ("refresh-2", "refresh-3")
         home.agent.stop()
 
     isolated(story)

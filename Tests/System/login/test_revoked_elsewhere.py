@@ -106,3 +106,38 @@ def test_logouts_that_a_server_does_not_answer_take_no_place_of_its_logins(home,
         assert home.oauthctl("get-token", "last", "--force").status == 0
         for logout in logouts:
             logout.communicate(timeout=60)
+
+
+class Slow(Whole):
+    """Its refreshes wait for `gate`."""
+
+    gate = None
+
+    def answer(self, method, url, fields, body):
+        if url.path == "/token" and "grant_type=refresh_token" in body and self.gate:
+            self.log.append(("asked", None))
+            self.gate.wait(50)
+        return super().answer(method, url, fields, body)
+
+
+def test_a_logout_while_a_login_of_another_account_waits_to_be_kept_does_not_end_it(home, agent):
+    use_silent_browser(home)
+    with Slow() as provider:
+        for name in "one", "two":
+            home.oauthctl("login", name, provider.issuer, "--client-id", "app")
+        provider.gate = threading.Event()
+        refresh = home.start(home.programs / "oauthctl", "get-token", "two", "--force")
+        wait_until(lambda: ("asked", None) in provider.log, 30, "the refresh")
+        login = home.start(home.programs / "oauthctl", "login", "two")
+        wait_until(lambda: [kind for kind, _ in provider.log].count("authorization_code") == 3, 30, "the code")
+        # The login stands behind the refresh.
+        assert "could not be told yet" in home.oauthctl("logout", "one").stderr and login.poll() is None
+        provider.gate.set()
+        provider.gate = None
+        assert login.wait(60) == 0, login.stderr.read()
+        refresh.communicate(timeout=60)
+        home.agent.restart()
+        assert home.oauthctl("get-token", "two", "--force", check=False).status == 0, provider.log
+        assert provider.revoked == []
+        home.oauthctl("logout", "two")
+        wait_until(lambda: "refresh-1" in provider.revoked, 60, "the first logout to be told")

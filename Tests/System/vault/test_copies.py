@@ -4,8 +4,10 @@ import fcntl
 import json
 import os
 import sqlite3
+from pathlib import Path
 
 from support.login import get_token
+from support.preload import preloaded
 from support.unattended import log_in, refresh
 from support.vault import files_of, set_passphrase, status, vault_command, vault_file
 from vault.steps import PASSPHRASE, sql, without_agent
@@ -168,3 +170,15 @@ def test_a_vault_put_back_serves_refreshes_nothing_and_is_healed_when_accepted(v
 def test_a_backup_names_the_agent_s_account_files_and_not_those_of_this_shell(vault):
     said = vault.oauthctl("vault", "backup", vault.root / "copy", environment={"XDG_CONFIG_HOME": str(vault.root)})
     assert f"Copy them too: {vault.shown(vault.config / 'oauthctl')}\n" in said.stderr, said
+
+
+def test_a_backup_can_be_written_where_there_are_no_hard_links(vault):
+    """As on a stick: FAT and exFAT have none."""
+    stick = vault.root / "stick"
+    stick.mkdir()
+    environment = preloaded(Path(__file__).with_name("no_links.c"), vault.root)
+    said = vault.oauthctl("vault", "backup", stick / "copy", environment=environment)
+    assert [file.name for file in stick.iterdir()] == ["copy"], said
+    assert "Good" in vault.oauthctl("vault", "check", stick / "copy").stderr
+    again = vault.oauthctl("vault", "backup", stick / "copy", environment=environment, check=False)
+    assert again.status == 64

@@ -7,8 +7,9 @@ package enum AccountChange: Sendable {
   /// A login gave a new grant; it replaces the old one. `replacing` is the `GrantRecord.loginID` that a person was shown,
   /// empty where there was none; nil: whatever is there.
   case login(GrantRecord, TokenRecord?, used: UsedSecrets, replacing: String? = nil)
-  /// Forgets the grant and its tokens; what the server has to be told is kept until it was.
-  case logout
+  /// Forgets the grant and its tokens; what the server has to be told is kept until it was. It was asked for at `asked`; nil:
+  /// now. `sparesLogins`: others were under way then.
+  case logout(asked: Moment? = nil, sparesLogins: Bool = false)
   /// `place` is the digest of where the person read that the secret belongs. One that is there already is replaced, or, where
   /// nobody agreed to that, kept. `login` is the `GrantRecord.loginID` that a refresh token was given for; nil: any.
   case setSecret(SecretKind, Secret, place: String? = nil, replaces: Bool = true, login: String? = nil)
@@ -90,9 +91,9 @@ extension AccountStateMachine {
       next.grant?.lastAskedWallSeconds = now.wallSeconds
       asked = now.bootSeconds
       unchanged = nil
-    case .logout:
+    case .logout(let asked, let sparesLogins):
       guard let grant = next.grant else { return [.changed(id, nil)] + proceed(at: now) }
-      next.owe(Self.revocations(of: grant, next, at: now))
+      next.owe(Self.revocations(of: grant, next, at: asked ?? now, sparesLogins: sparesLogins))
       if next.clientSecret != nil, next.clientSecretPlace == nil { next.clientSecretPlace = SecretPlace(grant.binding) }
       next.formerBinding = grant.binding
       next.grant = nil
@@ -208,13 +209,15 @@ extension AccountStateMachine {
     revocationQueue.ask(for: record.revocations.filter { $0.clientSecret == record.clientSecret })
   }
 
-  private static func revocations(of grant: GrantRecord, _ record: AccountRecord, at now: Moment) -> [RevocationRecord]
-  {
+  private static func revocations(
+    of grant: GrantRecord, _ record: AccountRecord, at now: Moment, sparesLogins: Bool
+  ) -> [RevocationRecord] {
     guard grant.binding.revocationEndpoint != nil else { return [] }
     func revocation(_ token: StoredSecret, _ hint: String) -> RevocationRecord {
       var revocation = RevocationRecord(token: token, hint: hint, binding: grant.binding, since: now)
       if grant.binding.sendsClientSecret { revocation.clientSecret = record.clientSecret(for: revocation) }
       revocation.user = grant.identity?.endUser
+      revocation.sparesLogins = sparesLogins ? true : nil
       return revocation
     }
     // A server that revokes the refresh token may revoke its access tokens, or not (RFC 7009 §2.1): each that lives is

@@ -44,8 +44,12 @@ extension AccountStateMachine {
     case .saving(let candidate, .answer), .saving(let candidate, .retrySave):
       candidate?.grant?.refreshToken != record?.grant?.refreshToken
     case .saving(let candidate, .change):
-      // A token that came late.
-      candidate?.grant?.otherRefreshToken != record?.grant?.otherRefreshToken
+      // A token that came late. A change that somebody asked for fails without room, and then nothing of it counts.
+      candidate?.grant.map { grant in
+        let before = record?.grant
+        return grant.refreshToken != nil && grant.loginID == before?.loginID
+          && (grant.refreshToken != before?.refreshToken || grant.otherRefreshToken != before?.otherRefreshToken)
+      } == true
     case .idle, .saving, .sending: false
     }
   }
