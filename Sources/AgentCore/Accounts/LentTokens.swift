@@ -75,26 +75,21 @@ package struct LentToken: Sendable, Equatable, Codable {
     LentToken(account: account, kind: kind, issuer: login.binding.issuer, user: login.identity?.endUser)
   }
 
-  /// The same with whom the lender's `login` is known to be of, where nobody was noted at the moment `agreed`, and that
-  /// login has stood since: it is the one that was agreed to.
-  ///
-  /// The clock that counts from a boot on tells which was first. Across boots there is the wall clock alone, which somebody may
-  /// have set meanwhile, or which was wrong: then it is not known.
-  func known(by login: GrantRecord, agreed: Moment) -> LentToken {
-    guard user == nil, issuer == login.binding.issuer, login.loggedIn.bootID == agreed.bootID,
-      login.loggedIn.bootSeconds <= agreed.bootSeconds
-    else { return self }
+  /// The same with whom the lender's `login` is known to be of, where nobody was noted when `borrower` was agreed to, and that
+  /// login is the one that was agreed to. Nil: a person is agreeing to it now.
+  func known(by login: GrantRecord, _ borrower: GrantRecord?) -> LentToken {
+    guard user == nil, issuer == login.binding.issuer, borrower?.isLent(by: login) != false else { return self }
     return bound(to: login)
   }
 
-  /// Why the lender's `login` is not the one that was agreed to at the moment `agreed`, in words that follow the account's
+  /// Why the lender's `login` is not the one that `borrower` was agreed to with, in words that follow the account's
   /// name; nil: it is, as far as anybody knows. One that no longer tells whose it is is not known to be that person's. Where
   /// nobody was noted, a later login of a known person may be another person's.
-  func change(to login: GrantRecord, agreed: Moment) -> String? {
+  func change(to login: GrantRecord, _ borrower: GrantRecord?) -> String? {
     if let issuer, issuer != login.binding.issuer {
       return "at \(issuer), and that is logged in at \(login.binding.issuer) now"
     }
-    guard let user = known(by: login, agreed: agreed).user else {
+    guard let user = known(by: login, borrower).user else {
       guard let identity = login.identity else { return nil }
       let who = identity.presentUser.map { "\($0.shown) is" } ?? "nobody knows who is"
       return "by an earlier login, and \(who) logged in there now"
@@ -124,5 +119,16 @@ package struct LentToken: Sendable, Equatable, Codable {
         "\(role)_account", from: account(was, as: was?.user?.shown), to: account(now, as: user)),
       DefinitionDifference("\(role)_token_type", from: was?.kind.rawValue, to: now?.kind.rawValue),
     ].compactMap(\.self)
+  }
+}
+
+extension GrantRecord {
+  /// Whether it was got for a token of `login`.
+  ///
+  /// In records from before that was kept the clock that counts from a boot on tells which was first. Across boots there is the
+  /// wall clock alone, which somebody may have set meanwhile, or which was wrong: then it is not known.
+  fileprivate func isLent(by login: GrantRecord) -> Bool {
+    if let lenders { return lenders.contains(login.loginID) }
+    return login.loggedIn.bootID == loggedIn.bootID && login.loggedIn.bootSeconds <= loggedIn.bootSeconds
   }
 }

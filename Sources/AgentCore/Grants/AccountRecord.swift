@@ -95,6 +95,9 @@ package struct GrantRecord: Sendable, Equatable, Codable {
   /// What `RecordStore.rolledBackFrom` was when a person gave this grant its refresh token: it is younger than that
   /// rollback, and older than any other. Nil: there was none.
   package var afterRollback: UInt64?
+  /// ``loginID`` of the logins whose tokens it was got for; nil: it is made of none, or the record is from before this was
+  /// kept.
+  package var lenders: [String]?
 
   package init(
     kind: GrantKind, refreshToken: StoredSecret?, refreshTokenReceived: Moment?, refreshTokenLifeSeconds: Double?,
@@ -126,7 +129,7 @@ package struct GrantRecord: Sendable, Equatable, Codable {
   }
 
   private enum CodingKeys: String, CodingKey {
-    case kind, scope, refreshed, binding, verdict, identity
+    case kind, scope, refreshed, binding, verdict, identity, lenders
     case refreshToken = "refresh_token"
     case otherRefreshToken = "other_refresh_token"
     case proofKey = "proof_key"
@@ -253,9 +256,11 @@ package struct RevocationRecord: Sendable, Equatable, Codable {
   package var lifeSeconds: Double?
   /// Whose token it is; nil: not known.
   package var user: EndUser?
-  /// True: no login is to end with it, whenever it began. It came for a login that was not kept, or others were under way when
-  /// its own was ended.
+  /// True: it came for a login that was not kept, so that no login is to end with it.
   package var sparesLogins: Bool?
+  /// Logins that were asked for since then are not to end with it: one of them was under way when its own was ended. Nil: none
+  /// was.
+  package var sparing: Moment?
 
   package init(token: StoredSecret, hint: String, binding: DefinitionBinding, since: Moment) {
     self.token = token
@@ -271,7 +276,7 @@ package struct RevocationRecord: Sendable, Equatable, Codable {
   package static let lifeSeconds = 30.0 * 86_400
 
   private enum CodingKeys: String, CodingKey {
-    case token, hint, binding, attempts, since, user
+    case token, hint, binding, attempts, since, user, sparing
     case sparesLogins = "spares_logins"
     case clientURI = "client_uri"
     case clientSecret = "client_secret"

@@ -16,10 +16,15 @@ extension AccountRecord {
     grant?.mayLive == true && loginEnd(at: now).map { $0 > now.bootSeconds } != false
   }
 
-  /// Boot time at which the login ends by itself: one without a refresh token lives as long as its tokens. Nil: not known.
+  /// Boot time at which the login ends by itself: one without a refresh token lives as long as its tokens. Nil: not known, as in
+  /// another boot where the server has not told the time.
   func loginEnd(at now: Moment) -> Double? {
     guard let grant, grant.refreshToken == nil else { return nil }
-    let ends = tokens.map { $0.endBootSeconds(at: now) }
+    let ends = tokens.map { token in
+      let isKnown =
+        token.received.bootID == now.bootID || token.received.behindSeconds != nil && now.behindSeconds != nil
+      return isKnown ? token.endBootSeconds(at: now) : nil
+    }
     return ends.contains(nil) ? nil : ends.compactMap(\.self).max() ?? now.bootSeconds
   }
 }

@@ -51,8 +51,6 @@ extension AccountRecord {
       guard formerBinding == late.binding, late.binding.revocationEndpoint != nil else { return }
       var revocation = RevocationRecord(
         token: late.refreshToken, hint: "refresh_token", binding: late.binding, since: late.received)
-      // Nobody ended a login for its sake.
-      revocation.sparesLogins = true
       if late.binding.sendsClientSecret { revocation.clientSecret = clientSecret(for: revocation) }
       owe([revocation])
       return

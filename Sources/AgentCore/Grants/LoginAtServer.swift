@@ -7,9 +7,8 @@ package struct LoginAtServer: Sendable {
   private let clientID: String
   private let issuer: String
   private let tokenEndpoint: String
-  /// It is of the account whose revocations it is asked about.
-  private let isOwn: Bool
-  /// Nil: it is under way, or of that account, whose login comes after its logouts whatever the clocks said.
+  /// Nil: it is under way, or of the account whose revocations it is asked about, whose login comes after its logouts
+  /// whatever the clocks said.
   private let since: Moment?
   /// The boot in which it is asked.
   private let bootID: String?
@@ -20,18 +19,16 @@ package struct LoginAtServer: Sendable {
   package init?(_ record: AccountRecord, isOwn: Bool = false, at now: Moment) {
     guard let grant = record.grant, record.loginMayLive(at: now) else { return nil }
     self.init(
-      grant.binding, isOwn: isOwn, since: isOwn ? nil : grant.loggedIn, bootID: now.bootID,
-      user: grant.identity?.endUser)
+      grant.binding, since: isOwn ? nil : grant.loggedIn, bootID: now.bootID,
+      user: grant.identity?.presentUser)
   }
 
-  /// One that is under way by `binding`. `isOwn`: by the account whose revocations it is asked about.
-  package init(underWayBy binding: DefinitionBinding, isOwn: Bool = false) {
-    self.init(binding, isOwn: isOwn, since: nil, bootID: nil, user: nil)
-  }
+  /// One that is under way by `binding`.
+  package init(underWayBy binding: DefinitionBinding) { self.init(binding, since: nil, bootID: nil, user: nil) }
 
-  private init(_ binding: DefinitionBinding, isOwn: Bool, since: Moment?, bootID: String?, user: EndUser?) {
+  private init(_ binding: DefinitionBinding, since: Moment?, bootID: String?, user: EndUser?) {
     (clientID, issuer, tokenEndpoint) = (binding.clientID, binding.issuer, binding.tokenEndpoint)
-    (self.isOwn, self.since, self.bootID, self.user) = (isOwn, since, bootID, user)
+    (self.since, self.bootID, self.user) = (since, bootID, user)
   }
 
   /// Whether its server could end it with what `revocation` is about. A logout ends the logins of before it, too, as its server
@@ -40,16 +37,14 @@ package struct LoginAtServer: Sendable {
     guard revocation.clientURI == nil, isBy(revocation.binding) else { return false }
     if let user, let other = revocation.user, !user.isSame(as: other) { return false }
     guard let since, revocation.sparesLogins != true else { return true }
-    let before = revocation.since
+    let before = revocation.sparing ?? revocation.since
     // What is of this boot came last, whatever the clock said in another one.
     if since.bootID != before.bootID, [since.bootID, before.bootID].contains(bootID) { return since.bootID == bootID }
     return since.seconds(since: before) > 0
   }
 
-  /// Whether it is by that client, at that server. Of one account the client alone tells: its server may have got another
-  /// address.
+  /// Whether it is by that client, at that server.
   package func isBy(_ binding: DefinitionBinding) -> Bool {
-    binding.clientID == clientID
-      && (isOwn || binding.issuer == issuer || binding.tokenEndpoint == tokenEndpoint)
+    binding.clientID == clientID && (binding.issuer == issuer || binding.tokenEndpoint == tokenEndpoint)
   }
 }

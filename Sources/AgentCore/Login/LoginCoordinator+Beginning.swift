@@ -17,7 +17,7 @@ extension LoginCoordinator {
       let now = time.now()
       let server = try await service.resolver(for: context.definition.name)
         .resolve(context.definition, device: giver == .device, now: now)
-      let binding = try await service.withLenders(
+      let (binding, lenders) = try await service.withLendersAndLogins(
         server.binding(context.definition, hasSecret: context.clientSecret != nil), of: context.definition.name)
       let agreement = try await service.checkLogin(context, binding, agreed: request.bindingDigest)
       // Before a browser is opened for a login that could not end.
@@ -40,6 +40,7 @@ extension LoginCoordinator {
           loginID: "", kind: .unattended, account: context.definition.name,
           expiresInSeconds: Int(LoginSession.windowSeconds)))
       session.wishes = wishes
+      session.lenders = lenders
       session.confirmsUser = request.confirmsUser == true
       session.epoch = epoch
       session.departures = left
@@ -87,7 +88,7 @@ extension LoginCoordinator {
       guard await coordinator.sessions[id]?.isPending == true else { return }
       switch lent {
       case .success(let lent):
-        await coordinator.keep(lent.loans, of: id)
+        guard await coordinator.keep(lent.loans, of: id) else { return }
         await coordinator.obtain(id, lent.grant, scope: definition.scope)
       case .failure(let failure): await coordinator.end(id, .failure(failure))
       }
@@ -95,5 +96,23 @@ extension LoginCoordinator {
     return session.started
   }
 
-  private func keep(_ loans: [Loan], of id: String) { sessions[id]?.loans = loans }
+  /// False where another login has lent than the one that was agreed to: then this one has ended.
+  private func keep(_ loans: [Loan], of id: String) -> Bool {
+    guard let session = sessions[id] else { return false }
+    guard loans.allSatisfy({ session.lenders.contains($0.login) }) else {
+      end(id, .failure(Self.lenderChanged(loans, session)))
+      return false
+    }
+    sessions[id]?.loans = loans
+    return true
+  }
+
+  static func lenderChanged(_ loans: [Loan], _ session: LoginSession) -> AgentFailure {
+    let names = loans.map(\.token.account).joined(separator: " or ")
+    return AgentFailure(
+      .loginCancelled,
+      "\(session.definition.name): the login of \(names) is another one by now, or lends no more; "
+        + "nothing of this one is kept",
+      hint: session.again)
+  }
 }

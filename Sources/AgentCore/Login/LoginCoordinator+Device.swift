@@ -63,7 +63,7 @@ extension LoginCoordinator {
   /// Polls the token endpoint at the times that the server's answers allow (RFC 8628 §3.5).
   func poll(_ id: String, _ authorization: DeviceAuthorization, asked: Moment) async {
     var polling = DevicePolling(authorization, startedAtMilliseconds: asked.bootMilliseconds)
-    if let session = sessions[id] { await service.waitForRevocations(by: session.binding, of: session.definition.name) }
+    if let session = sessions[id] { await service.waitForRevocations(by: session.binding) }
     var step = polling.first(atMilliseconds: time.now().bootMilliseconds)
     while let session = sessions[id], session.isPending {
       switch step {

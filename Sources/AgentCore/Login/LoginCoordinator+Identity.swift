@@ -29,13 +29,14 @@ extension LoginCoordinator {
       ).check(token, now: Int64(asked.serverSeconds))
       let identity = IdentityRecord(token, hiding: granted.secrets)
       if let expected = session.wishes.user, !token.isOf(expected) {
-        return .another(
-          AgentFailure(
-            .loginCancelled,
-            "\(definition.name): the login ended as \(identity.who ?? "somebody else"), not as \(Self.shown(expected))",
-            hint: session.wishes.letsChooseAccount
-              ? "log out of the server in the browser, then try again"
-              : "log out of the server in the browser, or add --prompt select_account, then try again"), identity)
+        var failure = AgentFailure(
+          .loginCancelled,
+          "\(definition.name): the login ended as \(identity.who ?? "somebody else"), not as \(Self.shown(expected))",
+          hint: session.wishes.letsChooseAccount
+            ? "log out of the server in the browser, then try again"
+            : "log out of the server in the browser, or add --prompt select_account, then try again")
+        failure.logLine = "the login ended as somebody else"
+        return .another(failure, identity)
       }
       return .known(identity)
     } catch {

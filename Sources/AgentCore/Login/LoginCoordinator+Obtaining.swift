@@ -20,7 +20,7 @@ extension LoginCoordinator {
     _ session: LoginSession, _ grant: TokenRequestGrant, scope: [String]
   ) async -> Result<LoginProgress, AgentFailure> {
     await service.beginLogin(by: session.binding.clientID)
-    await service.waitForRevocations(by: session.binding, of: session.definition.name)
+    await service.waitForRevocations(by: session.binding)
     guard sessions[session.id]?.isPending == true else {
       await service.endLogin(by: session.binding.clientID)
       return .failure(AgentFailure(.loginCancelled, "\(session.definition.name): the login was cancelled"))
@@ -107,6 +107,7 @@ extension LoginCoordinator {
       refreshTokenReceived: refreshToken == nil ? nil : asked,
       refreshTokenLifeSeconds: granted.refreshTokenLifetimeSeconds.map(Double.init), scope: scope, loggedIn: asked,
       binding: binding, proofKey: session.proofKey.map(StoredSecret.init))
+    grant.lenders = session.loans.isEmpty ? nil : session.loans.map(\.login)
     grant.askedScope = definition.scope
     var concern: String?
     switch identity(of: granted, session, at: asked) {
@@ -135,12 +136,7 @@ extension LoginCoordinator {
     }
     guard await service.areLent(session.loans, to: definition.name) else {
       await discard(refreshToken, granted.accessToken, session, of: grant.identity)
-      let names = session.loans.map(\.token.account).joined(separator: " or ")
-      return .failure(
-        AgentFailure(
-          .loginCancelled,
-          "\(definition.name): the login of \(names) is another one by now, or lends no more; nothing of this one is kept",
-          hint: session.again))
+      return .failure(Self.lenderChanged(session.loans, session))
     }
     sessions[session.id]?.state = .keeping
     do throws(AgentFailure) {
@@ -198,7 +194,7 @@ extension LoginCoordinator {
     (revocation.user, revocation.sparesLogins) = (identity?.endUser, true)
     if session.binding.sendsClientSecret { revocation.clientSecret = session.clientSecret.map(StoredSecret.init) }
     // Nothing else is on its way for it.
-    if sessions[session.id]?.isPending == true { service.pendingLogins.set(name, nil) }
+    if sessions[session.id]?.isPending == true { service.pendingLogins.set(name, nil, at: time.now()) }
     if await service.revoke(ofUnkeptLogin: revocation, of: name) { return }
     // A lock or a stop waits for it and gives no places any more: it goes without one, as few as were under way then.
     let transport: any HTTPTransport = await service.isClosed ? service.checkedTransport : transport(session)

@@ -27,6 +27,8 @@ struct LoginSession {
   let proofKey: Secret?
   /// What other accounts have lent for it.
   var loans: [Loan] = []
+  /// `GrantRecord.loginID` of the logins that are to lend a token.
+  var lenders: [String] = []
   /// The password is one that is kept, so that nobody would be asked for another.
   var isPasswordKept = false
   /// By device code, whatever the account's grant.

@@ -35,7 +35,7 @@ extension CredentialService {
     /// Nil: its grant is made of no other account's token.
     var borrowing: Borrowing?
     /// The client of its login, where the server may still take that for one.
-    private var livingClient: String?
+    var livingClient: String?
     /// A client that was registered when there was no vault yet to keep it in.
     var registration: ClientRegistrationRecord?
 
@@ -44,15 +44,6 @@ extension CredentialService {
       self.machine = machine
       self.id = id
       self.version = version
-    }
-
-    /// Notes whether its login lives. Returns the client that it was by, where the server cannot take it for a login any more.
-    @discardableResult
-    func noteLife(at now: Moment) -> String? {
-      let record = machine.record
-      let before = livingClient
-      livingClient = record?.loginMayLive(at: now) == true ? record?.grant?.binding.clientID : nil
-      return before == livingClient ? nil : before
     }
 
     /// Boot time at which its login will have ended by itself, and what waits for that may be due.

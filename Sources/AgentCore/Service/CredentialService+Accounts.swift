@@ -61,7 +61,7 @@ extension CredentialService {
     if request.dryRun == true {
       let grant = account.machine.record?.grant
       answer.login = grant?.loginID
-      answer.host = account.machine.record?.loginMayLive(at: time.now()) == true ? grant?.binding.issuerHost : nil
+      answer.host = account.machine.record?.loginMayLive(at: now(account)) == true ? grant?.binding.issuerHost : nil
       answer.clientHosts = clientHosts(account)
       let record = account.machine.record
       let isKept =
@@ -269,7 +269,7 @@ extension CredentialService {
     }
     let began = time.now()
     accounts[name]?.secretsForLogins = []
-    try await change(name, .logout(asked: began, sparesLogins: isLoginUnderWay(by: grant.binding, but: name)))
+    try await change(name, .logout(asked: began, sparing: loginsUnderWay(by: grant.binding, but: name)))
     guard grant.binding.revocationEndpoint != nil else { return LogoutAnswer(revocation: .unsupported) }
     let (ends, open) = await revocations(name, since: began, seconds: Self.revocationWaitSeconds)
     return Self.answer(ends, open: open, name)

@@ -22,7 +22,7 @@ extension CredentialService {
     let actions = account.handle(event, at: now(account).advanced(by: ahead))
     afterwards()
     noteProbes(account)
-    if let client = account.noteLife(at: time.now()) { wakeRevocations(by: client) }
+    noteLife(of: account)
     for action in actions { perform(action, account) }
     sweepPlaces(account)
     applyWish(account)
@@ -142,6 +142,7 @@ extension CredentialService {
     } else if let sent {
       answeredLate(sent, end)
     }
+    resumeIfIdle()
     logger.info(
       "\(end.logLine)",
       metadata: [
@@ -180,7 +181,7 @@ extension CredentialService {
 
   /// The account whose login is, or is to be, by the client of `binding`, `account` itself among them: without the client it
   /// could refresh nothing. By its id alone, since a server may have got another address.
-  private func user(of binding: DefinitionBinding, by account: Account) -> Account? {
+  func user(of binding: DefinitionBinding, by account: Account) -> Account? {
     let isOwn =
       account.machine.record?.grant?.binding.clientID == binding.clientID
       || pendingLogins.contains(account.name) && account.machine.definition?.clientID == binding.clientID

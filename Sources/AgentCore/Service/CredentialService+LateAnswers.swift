@@ -29,7 +29,9 @@ extension CredentialService {
   }
 
   private func leave(_ late: LateToken, _ sent: RequestsUnderWay.Call, in store: any LateAnswerStore) {
+    beginWork()
     Task {
+      defer { self.endWork() }
       do {
         try await store.put(Secret(try JSONWriter.bytes(of: late)), for: sent.id)
       } catch {

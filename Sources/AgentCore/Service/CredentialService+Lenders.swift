@@ -19,7 +19,7 @@ extension CredentialService {
       do throws(LenderObstacle) { _ = try grant(lentTo: name, of: lent) } catch { return error.failure(of: name) }
       return nil
     }
-    guard let change = lent.change(to: login, agreed: borrower?.loggedIn ?? time.now()) else { return nil }
+    guard let change = lent.change(to: login, borrower) else { return nil }
     return AgentFailure(
       .definitionChanged,
       "\(name): its login is bound to tokens of \(lent.account) \(change); nothing is given or sent",
@@ -29,8 +29,8 @@ extension CredentialService {
   /// The accounts whose logins were agreed to with another login of `lender` than `login`, sorted.
   func borrowers(of lender: String, notBy login: GrantRecord) -> [String] {
     (borrowers[lender] ?? []).filter { name in
-      guard let agreed = grant(of: name)?.loggedIn else { return false }
-      return loans(of: name).contains { $0.account == lender && $0.change(to: login, agreed: agreed) != nil }
+      guard let borrower = grant(of: name) else { return false }
+      return loans(of: name).contains { $0.account == lender && $0.change(to: login, borrower) != nil }
     }.sorted()
   }
 
@@ -50,7 +50,7 @@ extension CredentialService {
   private func keepLenders(of name: String) {
     guard let record = grant(of: name), let lent = record.binding.request?.lent else { return }
     func known(_ lent: LentToken) -> LentToken {
-      grant(of: lent.account).map { lent.known(by: $0, agreed: record.loggedIn) } ?? lent
+      grant(of: lent.account).map { lent.known(by: $0, record) } ?? lent
     }
     var next = lent
     (next.subject, next.actor) = (known(lent.subject), lent.actor.map(known))

@@ -210,6 +210,17 @@ extension CredentialService {
 
   // MARK: Agreeing
 
+  /// As ``withLenders(_:of:)``, and `GrantRecord.loginID` of the lenders.
+  func withLendersAndLogins(
+    _ binding: DefinitionBinding, of name: String
+  ) throws(AgentFailure) -> (DefinitionBinding, [String]) {
+    let bound = try withLenders(binding, of: name)
+    return (
+      bound,
+      try (bound.request?.lent?.all ?? []).map { (lent) throws(AgentFailure) in try lender(lent, of: name).loginID }
+    )
+  }
+
   /// `binding` with where the accounts are logged in that lend it tokens, and who there: that is what a person agrees to.
   func withLenders(_ binding: DefinitionBinding, of name: String) throws(AgentFailure) -> DefinitionBinding {
     guard var lent = binding.request?.lent else { return binding }

@@ -66,7 +66,7 @@ extension CredentialService {
     account.handle(.late(late), at: time.now())
     let isNews = account.machine.unsaved != nil
     if !isNews { account.handle(.adopted(callsUnderWay(stored.id, record)), at: time.now()) }
-    account.noteLife(at: time.now())
+    noteLife(of: account)
     account.hasLateAnswers = isNews
     if !isNews, lateAnswers[stored.id] != nil { removeLateAnswers(of: account) }
   }

@@ -15,27 +15,24 @@ extension CredentialService {
   /// Has the server of `binding` told what earlier logouts could not tell it, first of all those of `name`. What is not told
   /// now waits for the end of the login that is beginning.
   func revoke(before binding: DefinitionBinding, of name: String) async {
-    func login(for account: Account) -> LoginAtServer {
-      LoginAtServer(underWayBy: binding, isOwn: account.name == name)
-    }
-    let owing = accounts.values.filter { $0.machine.record?.revocations.contains(where: login(for: $0).mayEnd) == true }
+    let login = LoginAtServer(underWayBy: binding)
+    let owing = accounts.values.filter { $0.machine.record?.revocations.contains(where: login.mayEnd) == true }
     let others = owing.filter { $0.name != name }.prefix(Self.othersBeforeLogin)
-    let asked = owing.filter { $0.name == name } + others
-    for account in asked { event(account, .revocationAsked(before: login(for: account))) }
+    for account in owing.filter({ $0.name == name }) + others { event(account, .revocationAsked(before: login)) }
     await wait(seconds: Self.beforeLoginSeconds) { account in
-      let (machine, login) = (account.machine, login(for: account))
+      let machine = account.machine
       if machine.revocationQueue.sending.map(login.mayEnd) == true { return true }
       // The end of one is being noted, and the next one follows.
       return machine.isSaving && machine.record?.revocations.contains(where: login.mayEnd) == true
     }
   }
 
-  /// A server may take a revocation in hand after it has given the tokens of a login of `name` by `binding`. Those that have no
+  /// A server may take a revocation in hand after it has given the tokens of a login by `binding`. Those that have no
   /// place yet are not sent while it is under way.
-  func waitForRevocations(by binding: DefinitionBinding, of name: String) async {
+  func waitForRevocations(by binding: DefinitionBinding) async {
+    let login = LoginAtServer(underWayBy: binding)
     await wait(seconds: Self.underWaySeconds) { account in
-      let login = LoginAtServer(underWayBy: binding, isOwn: account.name == name)
-      return account.isRevocationSent && account.machine.revocationQueue.sending.map(login.mayEnd) == true
+      account.isRevocationSent && account.machine.revocationQueue.sending.map(login.mayEnd) == true
     }
   }
 
@@ -52,7 +49,13 @@ extension CredentialService {
   /// Why `revocation`, which has its place now, is not sent after all; nil: it is.
   func obstacle(to revocation: RevocationRecord, of name: String) -> String? {
     guard let account = accounts[name] else { return "its account is gone" }
-    let next = account.machine.record?.nextRevocations(beside: loginsToSpare(beside: account), at: time.now()) ?? []
+    if revocation.clientURI != nil {
+      if let user = user(of: revocation.binding, by: account) {
+        return "\(user.name) is to be logged in by that client"
+      }
+      if let reason = keepsClient(of: revocation, name) { return reason }
+    }
+    let next = account.machine.record?.nextRevocations(beside: loginsToSpare(beside: account), at: now(account)) ?? []
     account.isRevocationSent = next.contains(revocation)
     return account.isRevocationSent ? nil : "it might end a login that has begun since"
   }
@@ -62,17 +65,18 @@ extension CredentialService {
     let revocations = account.machine.revocationsAtHand
     guard revocations.contains(where: { $0.clientURI == nil }) else { return [] }
     func isMeant(_ login: LoginAtServer) -> Bool { revocations.contains(where: login.mayEnd) }
-    return living(where: isMeant, but: account.name) + underWay(beside: account.name).filter(isMeant)
+    let clients = Set(revocations.map(\.binding.clientID))
+    return living(by: clients, but: account.name).filter(isMeant) + loginsUnderWay.filter(isMeant)
   }
 
-  /// The logins that are under way, as they are asked about revocations of `name`.
-  private func underWay(beside name: String) -> [LoginAtServer] {
-    pendingLogins.bindings().map { LoginAtServer(underWayBy: $1, isOwn: $0 == name) }
+  private var loginsUnderWay: [LoginAtServer] {
+    pendingLogins.all().values.map { LoginAtServer(underWayBy: $0.binding) }
   }
 
-  /// Whether a login of another account than `name` is under way by the client of `binding`.
-  func isLoginUnderWay(by binding: DefinitionBinding, but name: String) -> Bool {
-    pendingLogins.bindings().contains { $0 != name && LoginAtServer(underWayBy: $1).isBy(binding) }
+  /// Since when logins of other accounts than `name` are under way by the client of `binding`; nil: none is.
+  func loginsUnderWay(by binding: DefinitionBinding, but name: String) -> Moment? {
+    pendingLogins.all().filter { $0 != name && LoginAtServer(underWayBy: $1.binding).isBy(binding) }
+      .map(\.value.since).min { $0.bootSeconds < $1.bootSeconds }
   }
 
   /// Why the client of `deletion` is not deleted yet: it is to revoke tokens, and after that it revokes none. Nil: it is not.
@@ -84,24 +88,40 @@ extension CredentialService {
     return debtor.map { "what \($0.name) has still to revoke goes first" }
   }
 
-  /// Logins that live and that `isMeant`.
-  private func living(where isMeant: (LoginAtServer) -> Bool, but name: String) -> [LoginAtServer] {
-    let now = time.now()
-    return accounts.values.compactMap { account in
-      guard account.name != name, let login = account.machine.record.flatMap({ LoginAtServer($0, at: now) }),
-        isMeant(login)
-      else { return nil }
-      return login
+  /// Logins of other accounts than `name` that live, by `clients`.
+  private func living(by clients: Set<String>, but name: String) -> [LoginAtServer] {
+    clients.flatMap { livingLogins[$0] ?? [] }.compactMap { other in
+      other == name ? nil : accounts[other].flatMap { login(of: $0) }
     }
+  }
+
+  private func login(of account: Account, isOwn: Bool = false) -> LoginAtServer? {
+    account.machine.record.flatMap { LoginAtServer($0, isOwn: isOwn, at: now(account)) }
+  }
+
+  /// Notes whether the login of `account` lives. What has waited for its end may be due then.
+  func noteLife(of account: Account) {
+    let record = account.machine.record
+    let (client, before) = (
+      record?.loginMayLive(at: now(account)) == true ? record?.grant?.binding.clientID : nil, account.livingClient
+    )
+    guard client != before else { return }
+    account.livingClient = client
+    if let client { livingLogins[client, default: []].insert(account.name) }
+    guard let before else { return }
+    livingLogins[before]?.remove(account.name)
+    if livingLogins[before]?.isEmpty == true { livingLogins[before] = nil }
+    wakeRevocations(by: before)
   }
 
   /// Whether something waits for the end of the login of `name` to be revoked.
   func holdsRevocations(_ name: String) -> Bool {
-    guard let record = accounts[name]?.machine.record else { return false }
-    let now = time.now()
-    return accounts.values.contains { account in
-      guard let login = LoginAtServer(record, isOwn: account.name == name, at: now) else { return false }
-      return account.machine.record?.revocations.contains(where: login.mayEnd) == true
+    guard let account = accounts[name], let login = login(of: account), let own = self.login(of: account, isOwn: true)
+    else {
+      return false
+    }
+    return accounts.values.contains {
+      $0.machine.record?.revocations.contains(where: $0 === account ? own.mayEnd : login.mayEnd) == true
     }
   }
 
@@ -110,10 +130,10 @@ extension CredentialService {
   ///
   /// - Returns: false where it is to be sent by the caller, since nothing can be kept.
   func revoke(ofUnkeptLogin revocation: RevocationRecord, of name: String) async -> Bool {
-    let own = accounts[name]?.machine.record.flatMap { LoginAtServer($0, isOwn: true, at: time.now()) }
+    let own = accounts[name].flatMap { login(of: $0, isOwn: true) }
     let mayEndLogin =
-      own?.mayEnd(with: revocation) == true || underWay(beside: name).contains { $0.mayEnd(with: revocation) }
-      || !living(where: { $0.mayEnd(with: revocation) }, but: name).isEmpty
+      own?.mayEnd(with: revocation) == true || loginsUnderWay.contains { $0.mayEnd(with: revocation) }
+      || living(by: [revocation.binding.clientID], but: name).contains { $0.mayEnd(with: revocation) }
     // After a lock or a stop the queue sends nothing.
     guard mayEndLogin || !isClosed else { return false }
     // The account may have been forgotten with its login.
@@ -140,10 +160,10 @@ extension CredentialService {
   }
 
   /// A login by the client `id` is there no more: what has waited for that may be due.
-  func wakeRevocations(by id: String) {
+  func wakeRevocations(by id: String, where isMeant: (RevocationRecord) -> Bool = { _ in true }) {
     wakeSoon(
       accounts.values.filter { account in
-        account.machine.record?.revocations.contains { $0.binding.clientID == id } == true
+        account.machine.record?.revocations.contains { $0.binding.clientID == id && isMeant($0) } == true
       }.map(\.name))
   }
 }

@@ -15,7 +15,7 @@ extension CredentialService {
     }
     // Nearly no account has any.
     let logins = loginsToSpare(beside: account)
-    let revocations = account.machine.record?.nextRevocations(beside: logins, at: time.now()) ?? []
+    let revocations = account.machine.record?.nextRevocations(beside: logins, at: now(account)) ?? []
     account.revocationServers = Dictionary(
       uniqueKeysWithValues: revocations.map { (RevocationQueue.Lane($0), servers.server(ServerRoute($0))) })
     account.handle(

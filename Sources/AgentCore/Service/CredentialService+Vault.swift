@@ -72,6 +72,7 @@ extension CredentialService {
     files.forgetAccounts()
     servers = KnownServers()
     borrowers = [:]
+    livingLogins = [:]
     told.forgetAccounts()
     waiters.loseAccounts()
     ready.removeAll()

@@ -143,8 +143,9 @@ extension CredentialService {
 
   /// Whether nothing that holds a secret is on its way to a server, and no answer is on its way to the vault.
   var isIdle: Bool {
-    // The end of a revocation is to be noted, too: it would be sent once more.
-    !underWay.hasOthers
+    // The end of a revocation is to be noted, too: it would be sent once more. A call that another one has overtaken may bring
+    // the refresh token that its server keeps.
+    underWay.isEmpty
       && accounts.values.allSatisfy { $0.machine.isIdle && $0.machine.revocationQueue.sending == nil }
   }
 
@@ -162,7 +163,8 @@ extension CredentialService {
 
   func endLogin(by id: String) {
     underWay.endLogin(by: id)
-    wakeRevocations(by: id)
+    // A deletion waits for it, and nothing else does.
+    wakeRevocations(by: id) { $0.clientURI != nil }
     resumeIfIdle()
   }
 

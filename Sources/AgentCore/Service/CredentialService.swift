@@ -39,6 +39,8 @@ package actor CredentialService {
   var servers = KnownServers()
   /// Whose logins are made by that of a lender, by the lender's name. Some are left in it that are so no more.
   var borrowers: [String: Set<String>] = [:]
+  /// Whose logins live, by the client that they are by.
+  var livingLogins: [String: Set<String>] = [:]
   /// What lists are made from.
   var index = AccountIndex()
   var told = ToldState()

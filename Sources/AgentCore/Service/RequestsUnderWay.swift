@@ -22,7 +22,7 @@ struct RequestsUnderWay {
   /// What came while the vault was being opened.
   private var lateTokens: [(id: RecordID, late: LateToken)] = []
 
-  var hasOthers: Bool { others > 0 }
+  var isEmpty: Bool { calls.isEmpty && others == 0 }
 
   mutating func begin(_ call: Call) { calls[call.call.number] = call }
 

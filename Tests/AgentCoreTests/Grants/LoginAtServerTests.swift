@@ -55,14 +55,30 @@ struct LoginAtServerTests {
     #expect(!mayEnd(record(loggedIn: later), with: revocation(since: ahead), at: now))
   }
 
-  @Test("the account's own login comes after its logouts, and its server may have got another address")
+  @Test("the account's own login comes after its logouts, whatever the clocks say")
   func own() {
-    let moved = record(loggedIn: .start) {
-      $0.binding.issuer = "https://moved.example"
-      $0.binding.tokenEndpoint = "https://moved.example/token"
-    }
-    #expect(mayEnd(moved, isOwn: true, with: revocation(since: later), at: later))
-    #expect(!mayEnd(moved, with: revocation(since: .start), at: later))
+    #expect(mayEnd(record(loggedIn: .start), isOwn: true, with: revocation(since: later), at: later))
+  }
+
+  @Test("a login that was under way when another one was ended is spared, and none of before it")
+  func underWay() {
+    var owed = revocation(since: Moment.start.advanced(by: 30))
+    owed.sparing = Moment.start.advanced(by: 10)
+    #expect(mayEnd(record(loggedIn: Moment.start.advanced(by: 20)), with: owed, at: later))
+    #expect(!mayEnd(record(loggedIn: .start), with: owed, at: later))
+  }
+
+  @Test("over a reboot such an end is known by the server's clock alone")
+  func reboot() {
+    var (before, now) = (Moment.start, later)
+    (before.bootID, before.behindSeconds) = ("before", 0)
+    now.wallSeconds += 900
+    let bare = record(loggedIn: before, refreshToken: false, life: 600)
+    #expect(bare.loginMayLive(at: now), "the clock may be wrong")
+    now.behindSeconds = -900
+    #expect(bare.loginMayLive(at: now))
+    now.behindSeconds = 0
+    #expect(!bare.loginMayLive(at: now))
   }
 
   @Test("a login without a refresh token lives as long as its tokens")

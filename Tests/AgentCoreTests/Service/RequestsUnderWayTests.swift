@@ -41,9 +41,9 @@ struct RequestsUnderWayTests {
     underWay.beginOther()
     underWay.beginOther()
     underWay.endOther()
-    #expect(underWay.hasOthers)
+    #expect(!underWay.isEmpty)
     underWay.endOther()
-    #expect(!underWay.hasOthers)
+    #expect(underWay.isEmpty)
   }
 
   @Test("late tokens wait for the record that they are of")

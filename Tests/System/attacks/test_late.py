@@ -1,6 +1,7 @@
 """What was checked for one login, or answered to it, when another has taken its place. Each test is the attack."""
 
 import json
+import subprocess
 import threading
 from urllib.parse import parse_qs
 
@@ -20,6 +21,8 @@ class Server(Listener):
 
     def __init__(self, name):
         self.name, self.seen, self.refreshes, self.refuses = name, [], 0, False
+        # The only refresh token that it takes.
+        self.takes = None
         self.revokes, self.logs_in = True, True
         self.goes_on, self.late_was_read = threading.Event(), threading.Event()
         super().__init__()
@@ -35,7 +38,7 @@ class Server(Listener):
         if form.get("grant_type") == "refresh_token":
             self.refreshes += 1
             is_late = self.refreshes == 1
-            if self.refuses:
+            if self.refuses or self.takes not in (None, form["refresh_token"]):
                 status, answer = "400 Bad Request", {"error": "invalid_grant"}
         if form.get("grant_type") == "password" and not self.logs_in:
             status, answer = "400 Bad Request", {"error": "invalid_grant"}
@@ -102,6 +105,29 @@ def test_a_late_refresh_token_of_a_login_that_is_over_is_revoked(overtaken, firs
     first.goes_on.set()
     (late,) = wait_until(lambda: first.sent("first")[len(sent):], 20, "it is revoked")
     assert late not in sent and first.seen[-1]["token_type_hint"] == "refresh_token"
+
+
+@pytest.mark.parametrize("end", ["stop", "vault lock"])
+def test_an_end_of_the_agent_waits_for_the_first_of_two_requests(overtaken, first, end):
+    """Its server may be keeping what that one brings, as here."""
+    agent = overtaken.agent
+    if end == "vault lock":
+        lock = overtaken.start(overtaken.programs / "oauthctl", "vault", "lock")
+        with pytest.raises(subprocess.TimeoutExpired):
+            lock.wait(2)
+        first.goes_on.set()
+        assert lock.wait(30) == 0
+        overtaken.oauthctl("vault", "unlock")
+    else:
+        agent.process.terminate()
+        wait_until(lambda: "stopping" in agent.log.read_text(), 20, "the agent stops")
+        first.goes_on.set()
+        agent.process.wait(60)
+        agent.start()
+    # Of the first refresh, the second request of the account.
+    first.takes = "refresh-2-of-first"
+    overtaken.oauthctl("get-token", "work", "--force")
+    assert "refresh-2-of-first" in first.sent("first")
 
 
 def test_no_change_of_the_file_alone_has_a_refresh_token_sent_twice(home, agent, first):

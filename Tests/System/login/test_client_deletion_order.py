@@ -11,7 +11,8 @@ from support.login import wait_until
 
 
 class Ordered(Managing):
-    """`log` holds what it has revoked and deleted, in order. It revokes no token of `spared`; a deleted client revokes none."""
+    """`log` holds what it has revoked and deleted, in order. It revokes no token of `spared`, and none for a
+    client that is deleted."""
 
     def __init__(self):
         self.spared, self.log = set(), []

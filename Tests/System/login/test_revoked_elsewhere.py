@@ -1,7 +1,8 @@
-"""Revocations that wait, beside logins by another address, without a refresh token, and in crowds.
+"""Revocations that wait, beside logins without a refresh token, logins under way, and in crowds.
 
 The server ends whatever a user has granted a client with any token of it, which RFC 7009 leaves to servers."""
 
+import signal
 import threading
 import time
 
@@ -10,34 +11,7 @@ import pytest
 from login.provider import use_silent_browser
 from login.whole_provider import Whole
 from network.accounts import endpoints, log_in_by_password, write_account
-from support.accounts import edit
 from support.login import wait_until
-
-
-class Moving(Whole):
-    """It goes by the name that it is asked by."""
-
-    def answer(self, method, url, fields, body):
-        self.issuer = "http://" + fields["host"]
-        return super().answer(method, url, fields, body)
-
-
-def test_a_logout_that_could_not_be_told_does_not_end_the_login_at_the_server_s_next_address(home, agent):
-    use_silent_browser(home)
-    with Moving() as provider:
-        home.oauthctl("login", "one", f"http://127.0.0.1:{provider.port}", "--client-id", "app")
-        provider.busy = True
-        home.oauthctl("logout", "one")
-        edit(home, "one", issuer=f'"http://localhost:{provider.port}"')
-        again = home.oauthctl("login", "one", "--accept-changes").stderr
-        assert "could not be told of an earlier logout" in again, again
-        provider.busy = False
-        home.agent.restart()
-        for _ in range(2):
-            assert home.oauthctl("get-token", "one", "--force", check=False).status == 0, provider.log
-        assert provider.revoked == []
-        home.oauthctl("logout", "one")
-        wait_until(lambda: "refresh-1" in provider.revoked, 60, "the first logout to be told")
 
 
 class Bare(Whole):
@@ -141,3 +115,19 @@ def test_a_logout_while_a_login_of_another_account_waits_to_be_kept_does_not_end
         assert provider.revoked == []
         home.oauthctl("logout", "two")
         wait_until(lambda: "refresh-1" in provider.revoked, 60, "the first logout to be told")
+
+
+@pytest.mark.parametrize("third", [False, True])
+def test_a_logout_beside_a_login_that_is_given_up_is_told_when_that_has_ended(home, agent, third):
+    use_silent_browser(home)
+    with Whole() as provider:
+        for name in ["one", "three"][:1 + third]:
+            home.oauthctl("login", name, provider.issuer, "--client-id", "app")
+        provider.hold("/authorize")
+        login = home.start(home.programs / "oauthctl", "login", "two", provider.issuer, "--client-id", "app")
+        wait_until(lambda: '"login_pending"' in home.oauthctl("account", "show", "two", "--json", check=False).stdout,
+                   30, "the login")
+        assert "could not be told yet" in home.oauthctl("logout", "one").stderr and provider.revoked == []
+        login.send_signal(signal.SIGINT)
+        login.wait(30)
+        wait_until(lambda: "refresh-1" in provider.revoked, 60, "the logout to be told")

@@ -8,8 +8,8 @@ package enum AccountChange: Sendable {
   /// empty where there was none; nil: whatever is there.
   case login(GrantRecord, TokenRecord?, used: UsedSecrets, replacing: String? = nil)
   /// Forgets the grant and its tokens; what the server has to be told is kept until it was. It was asked for at `asked`; nil:
-  /// now. `sparesLogins`: others were under way then.
-  case logout(asked: Moment? = nil, sparesLogins: Bool = false)
+  /// now. `sparing` is since when logins of other accounts were under way then.
+  case logout(asked: Moment? = nil, sparing: Moment? = nil)
   /// `place` is the digest of where the person read that the secret belongs. One that is there already is replaced, or, where
   /// nobody agreed to that, kept. `login` is the `GrantRecord.loginID` that a refresh token was given for; nil: any.
   case setSecret(SecretKind, Secret, place: String? = nil, replaces: Bool = true, login: String? = nil)
@@ -91,9 +91,9 @@ extension AccountStateMachine {
       next.grant?.lastAskedWallSeconds = now.wallSeconds
       asked = now.bootSeconds
       unchanged = nil
-    case .logout(let asked, let sparesLogins):
+    case .logout(let asked, let sparing):
       guard let grant = next.grant else { return [.changed(id, nil)] + proceed(at: now) }
-      next.owe(Self.revocations(of: grant, next, at: asked ?? now, sparesLogins: sparesLogins))
+      next.owe(Self.revocations(of: grant, next, at: asked ?? now, sparing: sparing))
       if next.clientSecret != nil, next.clientSecretPlace == nil { next.clientSecretPlace = SecretPlace(grant.binding) }
       next.formerBinding = grant.binding
       next.grant = nil
@@ -195,11 +195,13 @@ extension AccountStateMachine {
       case .keepLenders, .owe, .dropRevocation, .lateToken, .register, .takeOver, .placeSecrets: false
       default: true
       }
+    let bringsToken = if case .lateToken = change { true } else { false }
+    let purpose = Purpose.change(id, eases: eases, bringsToken: bringsToken)
     guard !next.isEmpty else {
-      phase = .saving(nil, .change(id, eases: eases))
+      phase = .saving(nil, purpose)
       return [.erase]
     }
-    return save(next, for: .change(id, eases: eases))
+    return save(next, for: purpose)
   }
 
   /// A client secret, or a key, in the place of what is kept.
@@ -210,14 +212,14 @@ extension AccountStateMachine {
   }
 
   private static func revocations(
-    of grant: GrantRecord, _ record: AccountRecord, at now: Moment, sparesLogins: Bool
+    of grant: GrantRecord, _ record: AccountRecord, at now: Moment, sparing: Moment?
   ) -> [RevocationRecord] {
     guard grant.binding.revocationEndpoint != nil else { return [] }
     func revocation(_ token: StoredSecret, _ hint: String) -> RevocationRecord {
       var revocation = RevocationRecord(token: token, hint: hint, binding: grant.binding, since: now)
       if grant.binding.sendsClientSecret { revocation.clientSecret = record.clientSecret(for: revocation) }
-      revocation.user = grant.identity?.endUser
-      revocation.sparesLogins = sparesLogins ? true : nil
+      revocation.user = grant.identity?.presentUser
+      revocation.sparing = sparing
       return revocation
     }
     // A server that revokes the refresh token may revoke its access tokens, or not (RFC 7009 §2.1): each that lives is

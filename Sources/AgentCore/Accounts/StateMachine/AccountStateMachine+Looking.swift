@@ -43,13 +43,10 @@ extension AccountStateMachine {
     switch phase {
     case .saving(let candidate, .answer), .saving(let candidate, .retrySave):
       candidate?.grant?.refreshToken != record?.grant?.refreshToken
-    case .saving(let candidate, .change):
-      // A token that came late. A change that somebody asked for fails without room, and then nothing of it counts.
-      candidate?.grant.map { grant in
-        let before = record?.grant
-        return grant.refreshToken != nil && grant.loginID == before?.loginID
-          && (grant.refreshToken != before?.refreshToken || grant.otherRefreshToken != before?.otherRefreshToken)
-      } == true
+    // Any other change fails without room, and then nothing of it counts.
+    case .saving(let candidate, .change(_, _, bringsToken: true)):
+      candidate?.grant?.refreshToken != record?.grant?.refreshToken
+        || candidate?.grant?.otherRefreshToken != record?.grant?.otherRefreshToken
     case .idle, .saving, .sending: false
     }
   }

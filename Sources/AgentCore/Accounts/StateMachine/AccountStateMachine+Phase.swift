@@ -26,8 +26,9 @@ extension AccountStateMachine {
     case secondIntent(TokenCall, beside: Flight)
     /// After an answer: what to tell the waiters once it is durable.
     case answer(TokenCall?, Outcome)
-    /// `eases`: what held refreshes back may be mended by it.
-    case change(ChangeID, eases: Bool)
+    /// `eases`: what held refreshes back may be mended by it. `bringsToken`: it is a refresh token of a server's, which nobody
+    /// else has.
+    case change(ChangeID, eases: Bool, bringsToken: Bool = false)
     case retrySave
   }
 

@@ -164,7 +164,7 @@ package struct AccountStateMachine: Sendable {
       return sendSecond(call, beside: flight, at: now, random: random)
     case .answer(let call, let outcome):
       return [.publish] + settle(call, outcome, at: now) + proceed(at: now)
-    case .change(let id, let eases):
+    case .change(let id, let eases, _):
       if eases { ease() }
       return [.publish, .changed(id, nil)] + settleAll(at: now) + proceed(at: now)
     case .retrySave:
@@ -181,7 +181,7 @@ package struct AccountStateMachine: Sendable {
     // A disk that is full keeps the end of a revocation from being noted, too: it is not sent again and again for that.
     revocationQueue.fail { $0.fail(failure.message, at: now.bootSeconds, spread: random) }
     switch purpose {
-    case .change(let id, _):
+    case .change(let id, _, _):
       return [.changed(id, failure)] + proceed(at: now)
     case .answer, .retrySave:
       // The only copy of a rotated refresh token: it stays here and is saved again before anything else is sent.
