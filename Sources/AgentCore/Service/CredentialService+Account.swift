@@ -17,6 +17,8 @@ extension CredentialService {
     /// Where its next revocations go, and the server of the one under way.
     var revocationServers: [RevocationQueue.Lane: Server] = [:]
     var revokingServer: Server?
+    /// Some of them wait for the end of another account's login, or of one that is under way.
+    var isSparingLogins = false
     /// The one under way has its place, and is sent.
     var isRevocationSent = false
     /// Its place in the queue of requests, where that is, and since which boot second.

@@ -160,10 +160,18 @@ extension CredentialService {
   }
 
   /// A login by the client `id` is there no more: what has waited for that may be due.
-  func wakeRevocations(by id: String, where isMeant: (RevocationRecord) -> Bool = { _ in true }) {
+  func wakeRevocations(by id: String) {
     wakeSoon(
       accounts.values.filter { account in
-        account.machine.record?.revocations.contains { $0.binding.clientID == id && isMeant($0) } == true
+        account.isSparingLogins && account.machine.record?.revocations.contains { $0.binding.clientID == id } == true
+      }.map(\.name))
+  }
+
+  /// Tokens that were on their way to a login by the client `id` have come: its deletion may be due.
+  func wakeDeletions(of id: String) {
+    wakeSoon(
+      accounts.values.filter { account in
+        account.machine.record?.revocations.contains { $0.clientURI != nil && $0.binding.clientID == id } == true
       }.map(\.name))
   }
 }

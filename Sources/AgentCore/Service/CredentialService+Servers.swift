@@ -15,6 +15,7 @@ extension CredentialService {
     }
     // Nearly no account has any.
     let logins = loginsToSpare(beside: account)
+    account.isSparingLogins = !logins.isEmpty
     let revocations = account.machine.record?.nextRevocations(beside: logins, at: now(account)) ?? []
     account.revocationServers = Dictionary(
       uniqueKeysWithValues: revocations.map { (RevocationQueue.Lane($0), servers.server(ServerRoute($0))) })

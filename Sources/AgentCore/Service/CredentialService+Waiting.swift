@@ -163,8 +163,7 @@ extension CredentialService {
 
   func endLogin(by id: String) {
     underWay.endLogin(by: id)
-    // A deletion waits for it, and nothing else does.
-    wakeRevocations(by: id) { $0.clientURI != nil }
+    wakeDeletions(of: id)
     resumeIfIdle()
   }
 

@@ -43,7 +43,7 @@ def test_a_lender_that_is_logged_in_anew_while_its_token_is_on_its_way_is_not_th
 
 
 class People(Provider):
-    """Logs in alice, and says nothing of that; then bob, whom it names. Its refreshes wait for `gate`, and are cut off."""
+    """Logs in alice, of whom it says nothing; then bob, whom it names. Refreshes wait for `gate`, and are cut off."""
 
     def __init__(self):
         self.user, self.gate, self.life = "alice", None, 3600
