@@ -35,6 +35,8 @@ package struct VaultRecord: Sendable {
   /// Set by the caller; every `put` of an id must have a greater one than the put before.
   package var version: UInt64
   package var payload: Secret
+  /// Set by a store that numbers its writes: which one wrote it.
+  package internal(set) var commit: UInt64 = 0
 
   package init(id: RecordID, version: UInt64, payload: Secret) {
     self.id = id

@@ -50,6 +50,7 @@ extension Vault {
         kept.version > record.version
       else { continue }
       kept.version += 1
+      kept.commit = record.commit
       merged[index] = kept
       try? await put(kept)
     }

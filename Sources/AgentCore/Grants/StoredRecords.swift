@@ -4,6 +4,7 @@ import TokenVault
 
 /// The records that a vault gave, read.
 struct StoredRecords: Sendable {
+  /// In the order in which they were written.
   private(set) var accounts: [(stored: VaultRecord, record: AccountRecord)] = []
   /// Sealed by us and still not readable: a later version wrote them. They are left alone.
   private(set) var later: [RecordID] = []
@@ -11,7 +12,7 @@ struct StoredRecords: Sendable {
   /// Away from the caller's actor: ten thousand records take a while.
   static func read(_ records: [VaultRecord]) async -> StoredRecords {
     var read = StoredRecords()
-    for stored in records {
+    for stored in records.sorted(by: { $0.commit < $1.commit }) {
       if let record = record(stored) { read.accounts.append((stored, record)) } else { read.later.append(stored.id) }
     }
     return read

@@ -61,6 +61,7 @@ extension CredentialService {
 
   private func adopt(_ stored: VaultRecord, _ record: AccountRecord, _ lateAnswers: [RecordID: [LateToken]]) {
     let account = Account(record.name, machine: newMachine(record.name, record), id: stored.id, version: stored.version)
+    if let former = accounts[record.name] { drop(former) }
     accounts[record.name] = account
     let late = (lateAnswers[stored.id] ?? []) + underWay.lateTokens(of: stored.id)
     account.handle(.late(late), at: time.now())
@@ -69,6 +70,21 @@ extension CredentialService {
     noteLife(of: account)
     account.hasLateAnswers = isNews
     if !isNews, lateAnswers[stored.id] != nil { removeLateAnswers(of: account) }
+  }
+
+  /// Of two records of one account the one that was written last counts. An agent has written it into an older vault that was put
+  /// over the one it had open.
+  private func drop(_ former: Account) {
+    logger.error(
+      "there are two records of an account: the one that was written last counts",
+      metadata: ["account": "\(former.name)"])
+    Task {
+      do throws(VaultError) { try await self.store.delete(former.id) } catch {
+        self.logger.error(
+          "the other one could not be removed",
+          metadata: ["account": "\(former.name)", "reason": "\(AgentFailure(error).message)"])
+      }
+    }
   }
 
   /// Takes over what the files say; a file with problems keeps its last good definition, and so do all files of a folder

@@ -44,6 +44,8 @@ enum RecordSeal {
       else { throw .damaged(what: "record \(id): its contents") }
       return Secret(payload)
     }
-    return VaultRecord(id: id, version: entry.version, payload: payload)
+    var record = VaultRecord(id: id, version: entry.version, payload: payload)
+    record.commit = entry.commit
+    return record
   }
 }
