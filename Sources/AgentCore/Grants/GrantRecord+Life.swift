@@ -1,3 +1,5 @@
+import OAuthTerms
+
 extension GrantRecord {
   /// Whether a login is needed, as far as anybody knows: nothing that is sent of it can lose more.
   var needsLogin: Bool { verdict?.kind == .loginRequired }
@@ -13,7 +15,13 @@ extension GrantRecord {
 extension AccountRecord {
   /// Whether there is a login that its server may still take for one.
   func loginMayLive(at now: Moment) -> Bool {
-    grant?.mayLive == true && loginEnd(at: now).map { $0 > now.bootSeconds } != false
+    guard let grant, grant.mayLive || isByTypedPassword else { return false }
+    return loginEnd(at: now).map { $0 > now.bootSeconds } != false
+  }
+
+  /// Nobody but a person can have another token then.
+  private var isByTypedPassword: Bool {
+    grant?.kind.terms.need == .password && password == nil && grant?.needsLogin == false
   }
 
   /// Boot time at which the login ends by itself: one without a refresh token lives as long as its tokens. Nil: not known, as in

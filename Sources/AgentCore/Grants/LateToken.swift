@@ -58,7 +58,10 @@ extension AccountRecord {
     guard late.loggedIn.map({ $0 == login.loggedIn }) ?? (late.binding == login.binding),
       let current = login.refreshToken?.secret, current != late.refreshToken.secret
     else { return }
-    guard Fingerprint(of: current).description == late.sent else {
+    // The server has refused the one that was taken: this is the one that it keeps.
+    let isRefused = login.verdict?.kind == .loginRequired && login.verdict?.isUnconfirmed != true
+    if isRefused { grant?.verdict = nil }
+    guard Fingerprint(of: current).description == late.sent || isRefused else {
       grant?.otherRefreshToken = late.refreshToken
       return
     }

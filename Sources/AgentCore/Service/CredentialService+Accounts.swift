@@ -267,7 +267,7 @@ extension CredentialService {
     guard let grant = accounts[name]?.machine.record?.grant else {
       return await earlierLogout(of: name)
     }
-    let began = time.now()
+    let began = now(name)
     accounts[name]?.secretsForLogins = []
     try await change(name, .logout(asked: began, sparing: loginsUnderWay(by: grant.binding, but: name)))
     guard grant.binding.revocationEndpoint != nil else { return LogoutAnswer(revocation: .unsupported) }

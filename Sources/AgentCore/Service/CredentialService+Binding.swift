@@ -33,7 +33,8 @@ extension CredentialService {
     guard let now = accounts[name]?.machine, now.definition == definition, let grant = now.record?.grant else {
       throw AgentFailure.changedMeanwhile(name)
     }
-    var binding = try withLenders(server.binding(definition, hasSecret: now.record?.clientSecret != nil), of: name)
+    var (binding, lenders) = try withLendersAndLogins(
+      server.binding(definition, hasSecret: now.record?.clientSecret != nil), of: name)
     // A person reads each of them.
     binding.publicOnly = nil
     let agreement = BindingConsent(binding: binding, differences: grant.binding.differences(to: binding))
@@ -45,7 +46,7 @@ extension CredentialService {
         hint: "ask with dry_run first, and send its binding_digest")
     }
     guard agreed == agreement.digest else { throw AgentFailure.changedMeanwhile(name) }
-    try await change(name, .accept(binding, from: grant.binding))
+    try await change(name, .accept(binding, from: grant.binding, lenders: lenders))
     answer.accepted = true
     return answer
   }

@@ -28,6 +28,9 @@ extension CredentialService {
     // Tokens of an earlier boot are dated by it.
     for (name, account) in accounts where account.server === server && account.machine.hasTokenOfAnotherBoot(sent) {
       publish(name)
+      // So is the end of a login without a refresh token.
+      noteLife(of: account)
+      reschedule(account)
     }
   }
 

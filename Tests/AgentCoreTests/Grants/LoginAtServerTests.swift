@@ -91,4 +91,12 @@ struct LoginAtServerTests {
     #expect(mayEnd(record(refreshToken: false, life: nil), with: old, at: later), "nobody knows its end")
     #expect(mayEnd(record(life: 60), with: old, at: later))
   }
+
+  @Test("a login by a password that is not kept is a person's, one that the agent can make again is none")
+  func typedPassword() {
+    var record = record(refreshToken: false) { $0.kind = .password }
+    #expect(record.loginMayLive(at: later))
+    record.password = StoredSecret(Secret("kept"))
+    #expect(!record.loginMayLive(at: later))
+  }
 }

@@ -95,6 +95,20 @@ struct AmbiguityTests {
     #expect(driver.durable?.intent?.attempt == 1)
   }
 
+  @Test("a login that the agent makes itself is the same login: nobody has agreed to another one")
+  func ownLogin() {
+    let driver = MachineDriver(
+      .expired(kind: .password).with { $0.password = StoredSecret(Secret("secret")) },
+      .plain.with { $0.grant = .password })
+    let before = driver.durable?.grant?.loginID
+    driver.ask()
+    driver.saved()
+    driver.endsDurably(.invalidGrant)
+    #expect(driver.sent.last?.isLogin == true)
+    driver.endsDurably(.granted("a2", refreshToken: "r2"))
+    #expect(driver.durable?.refreshToken == "r2" && driver.durable?.grant?.loginID == before)
+  }
+
   @Test("the server's word on the grant, and a token, end what was lost before")
   func decided() {
     for end in [TokenCallEnd.granted("a2"), .invalidGrant, .unusable(.accessTokenMissing, refreshToken: "r2")] {

@@ -19,8 +19,9 @@ package enum AccountChange: Sendable {
   case setCertificate(Secret, of: StoredSecret)
   /// `shown` is the one that a person was shown: another is kept. Nil: whichever is there.
   case forgetSecret(SecretKind, shown: StoredSecret? = nil)
-  /// Binds the grant, if it is still bound to `from`, to what a person agreed to.
-  case accept(DefinitionBinding, from: DefinitionBinding)
+  /// Binds the grant, if it is still bound to `from`, to what a person agreed to. `lenders` are the `GrantRecord.loginID` of the
+  /// logins that lend to it now.
+  case accept(DefinitionBinding, from: DefinitionBinding, lenders: [String] = [])
   /// Notes whose the logins are that lend to the grant, if it is still bound to `from`: they are the ones agreed to.
   case keepLenders(LentTokens, from: DefinitionBinding)
   /// A refresh token came when another answer had been taken already, or after a lock.
@@ -145,9 +146,10 @@ extension AccountStateMachine {
       next.grant?.refreshToken = nil
       next.grant?.otherRefreshToken = nil
       next.intent = nil
-    case .accept(let binding, let from):
+    case .accept(let binding, let from, let lenders):
       guard next.grant?.binding == from else { return [.changed(id, .changedMeanwhile(name))] + proceed(at: now) }
       next.move(to: binding)
+      next.grant?.lenders = lenders.isEmpty ? nil : lenders
       // Another account's token, or another person's, was agreed to: what was got for the one before is not that.
       if from.request?.lent != binding.request?.lent { next.tokens = [] }
     case .keepLenders(let lent, let from):

@@ -198,7 +198,6 @@ extension AccountStateMachine {
         lifeSeconds: granted.lifetime.knownSeconds.map(Double.init))
       next.tokens = tokens(next.tokens, adding: token)
       next.grant?.refreshed = call.started
-      if call.isLogin { next.grant?.loggedIn = call.started }
       next.grant?.verdict = nil
       next.grant?.takeIdentity(of: granted, call)
       next.grant?.lastAskedWallSeconds = asked.map { now.wallSeconds - (now.bootSeconds - $0) }

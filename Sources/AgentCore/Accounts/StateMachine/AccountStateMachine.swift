@@ -181,10 +181,11 @@ package struct AccountStateMachine: Sendable {
     // A disk that is full keeps the end of a revocation from being noted, too: it is not sent again and again for that.
     revocationQueue.fail { $0.fail(failure.message, at: now.bootSeconds, spread: random) }
     switch purpose {
-    case .change(let id, _, _):
+    case .change(let id, _, let bringsToken):
+      if bringsToken { unsaved = candidate }
       return [.changed(id, failure)] + proceed(at: now)
     case .answer, .retrySave:
-      // The only copy of a rotated refresh token: it stays here and is saved again before anything else is sent.
+      // The only copy of a rotated refresh token, as above: it stays here and is saved again before anything else is sent.
       unsaved = candidate
     case .intent:
       // Nothing was sent.

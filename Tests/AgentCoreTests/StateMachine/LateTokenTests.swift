@@ -1,0 +1,60 @@
+import OAuthProtocol
+import Sealing
+import Testing
+
+@testable import AgentCore
+
+@Suite("A refresh token that came late")
+struct LateTokenTests {
+  private func late(_ token: String, for sent: String, loggedIn: Moment? = nil) -> LateToken {
+    LateToken(
+      refreshToken: StoredSecret(Secret(token)), sent: Fingerprint(of: Secret(sent)).description, received: .start,
+      lifeSeconds: nil, binding: .plain, loggedIn: loggedIn)
+  }
+
+  @Test("it takes the place of one that the server has refused meanwhile")
+  func refused() {
+    var record = AccountRecord.loggedIn(refreshToken: "r3")
+    record.grant?.verdict = GrantVerdict(.loginRequired, "refused", oauthError: "invalid_grant")
+    record.take(late("r2", for: "r1"))
+    #expect(record.grant?.refreshToken == StoredSecret(Secret("r2")) && record.grant?.verdict == nil)
+    #expect(record.grant?.otherRefreshToken == nil)
+  }
+
+  @Test("it stands by where the other one is good, or nobody knows")
+  func standsBy() {
+    for isUnconfirmed in [nil, true] {
+      var record = AccountRecord.loggedIn(refreshToken: "r3")
+      if isUnconfirmed == true {
+        record.grant?.verdict = GrantVerdict(.loginRequired, "no reason")
+        record.grant?.verdict?.isUnconfirmed = true
+      }
+      record.take(late("r2", for: "r1"))
+      #expect(record.grant?.refreshToken == StoredSecret(Secret("r3")))
+      #expect(record.grant?.otherRefreshToken == StoredSecret(Secret("r2")))
+    }
+  }
+
+  @Test("where it cannot be saved it stays, and is saved before anything else is sent")
+  func unsaved() {
+    let driver = MachineDriver()
+    driver.change(.lateToken(late("r2", for: "r1", loggedIn: driver.durable?.grant?.loggedIn)))
+    #expect(driver.machine.isSavingRotation)
+    driver.saveFails()
+    #expect(driver.durable?.refreshToken == "r1")
+    driver.pass(60)
+    driver.wakes()
+    #expect(driver.machine.isSavingRotation && driver.sending == nil)
+    driver.saved()
+    #expect(driver.durable?.refreshToken == "r2")
+  }
+
+  @Test("a change that somebody asked for is none, though the account has two")
+  func otherChanges() {
+    for change in [AccountChange.logout(), .forget(), .login("b1"), .accept(.plain, from: .plain)] {
+      let driver = MachineDriver(.loggedIn().with { $0.grant?.otherRefreshToken = StoredSecret(Secret("r2")) })
+      driver.change(change)
+      #expect(driver.saving != nil && !driver.machine.isSavingRotation, "\(change)")
+    }
+  }
+}
