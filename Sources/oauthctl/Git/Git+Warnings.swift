@@ -30,16 +30,16 @@ extension SetupCommand.Git {
       isLoggedIn: ![.new, .loginRequired].contains(account.state))
   }
 
-  /// git before 2.46 tells the token to every helper that comes after ours, and `store` writes it down.
-  func warnOfLaterHelpers(_ hosts: [String], _ context: CommandContext) {
-    let helpers = LaterHelpers(context.environment, .live())
+  /// git before 2.46 tells the token to every helper that it has beside ours, and `store` writes it down.
+  func warnOfOtherHelpers(_ hosts: [String], _ context: CommandContext) {
+    let helpers = OtherHelpers(context.environment, .live())
     for host in hosts {
       let url = GitSetup.url(host: host)
-      let later = helpers.names(for: url)
-      guard !later.isEmpty else { continue }
+      let others = helpers.names(for: url)
+      guard !others.isEmpty else { continue }
       context.terminal.warn(
-        "git asks \(later.joined(separator: ", ")) after oauthctl for \(url); git before 2.46 tells it the token",
-        next: "take that helper out, or put it before oauthctl: git config --global --edit")
+        "git has \(others.joined(separator: ", ")) beside oauthctl for \(url); git before 2.46 tells it the token",
+        next: "take that helper out: git config --global --edit")
     }
   }
 

@@ -59,7 +59,7 @@ struct SetupCommand: ParsableCommand {
       }
       defer {
         if !remove {
-          warnOfLaterHelpers(hosts, context)
+          warnOfOtherHelpers(hosts, context)
           if !trusting.isEmpty, let other = GitAuthority.override(context.environment) {
             let own = (accounts ?? []).filter { $0.certificateAuthorityFile != nil }
             context.terminal.warn(

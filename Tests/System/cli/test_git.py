@@ -176,15 +176,25 @@ def test_one_repository_that_refuses_every_token_denies_nobody_else(work, dot):
     assert get_token(work) != token and len(dot.refreshes(mark)) == 3
 
 
-def test_a_helper_that_comes_after_ours_keeps_no_token(work, dot):
-    git(work, "config", "--global", "--add", f"credential.{dot.issuer}.helper", "store")
+@pytest.mark.parametrize("place", ["after", "before"])
+def test_a_helper_that_comes_beside_ours_keeps_no_token(work, dot, place):
+    if place == "before":
+        # Behind the empty one that switches all others off.
+        key = f"credential.{dot.issuer}.helper"
+        own = git(work, "config", "--global", "--get-all", key).stdout.splitlines()
+        git(work, "config", "--global", "--unset-all", key)
+        for helper in ["", "store", *filter(None, own)]:
+            git(work, "config", "--global", "--add", key, helper)
+    else:
+        git(work, "config", "--global", "--add", f"credential.{dot.issuer}.helper", "store")
     git(work, "clone", dot.repository, "one")
     kept = work.root / ".git-credentials"
     if version() >= (2, 46):
         assert not kept.exists() or get_token(work) not in kept.read_text()
     # An older git cannot be kept from it: who sets up or asks is told.
-    assert "git before 2.46" in work.oauthctl("setup", "git", "--dry-run").stderr or version() >= (2, 46)
-    assert "store comes after oauthctl" in work.oauthctl("doctor", check=False).stdout
+    if place == "after":
+        assert "git before 2.46" in work.oauthctl("setup", "git", "--dry-run").stderr or version() >= (2, 46)
+    assert "git has store beside oauthctl" in work.oauthctl("doctor", check=False).stdout
 
 
 def asks_at(work, *arguments, environment=()):

@@ -92,15 +92,15 @@ enum ToolCheck {
     let agreed = GitHosts(context.accounts.filter { $0.state != .definitionChanged }).hosts
     let missing = agreed.filter { host in !ours.contains { $0.url == GitSetup.url(host: host) } }.sorted()
     // No repository's own: doctor may be asked in any folder.
-    let all = LaterHelpers(context.environment, context.machine, in: "/")
+    let all = OtherHelpers(context.environment, context.machine, in: "/")
     for origin in Set(ours.map(\.url)).sorted() {
-      let later = all.names(for: origin)
-      guard !later.isEmpty else { continue }
+      let others = all.names(for: origin)
+      guard !others.isEmpty else { continue }
       return [
         .note(
           "git",
-          "\(later.joined(separator: ", ")) comes after oauthctl for \(origin): git before 2.46 tells it the token",
-          .advice("take that helper out, or put it before oauthctl: git config --global --edit"))
+          "git has \(others.joined(separator: ", ")) beside oauthctl for \(origin): git before 2.46 tells it the token",
+          .advice("take that helper out: git config --global --edit"))
       ]
     }
     if missing.isEmpty {

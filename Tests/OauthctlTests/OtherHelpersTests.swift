@@ -2,21 +2,21 @@ import Testing
 
 @testable import oauthctl
 
-@Suite("Helpers that git tells a token after ours")
-struct LaterHelpersTests {
+@Suite("Helpers that git tells a token beside ours")
+struct OtherHelpersTests {
   private static let ours = "/usr/bin/git-credential-oauthctl"
 
   private static func names(_ entries: String..., url: String = "https://h", files: [String: String] = [:]) -> [String]
   {
     let list = entries.map { "file:/home/u/.gitconfig\0\($0)\0" }.joined()
-    let helpers = LaterHelpers(home: "/home/u") { options in
+    let helpers = OtherHelpers(home: "/home/u") { options in
       options[0] == "--file" ? files[options[1]].map { "file:\(options[1])\0\($0)\0" } : list
     }
     return helpers.names(for: url)
   }
 
-  @Test("Those behind ours count, whatever they are for, until an empty one")
-  func after() {
+  @Test("Those before and behind ours count, whatever they are for, from the last empty one on")
+  func beside() {
     let own = "credential.https://h.helper\n\(Self.ours)"
     #expect(Self.names("credential.helper\ncache", "credential.https://h.helper\n", own).isEmpty)
     #expect(
@@ -25,6 +25,8 @@ struct LaterHelpersTests {
       Self.names(own, "credential.helper\nstore", "credential.helper\n", "credential.https://h/a.helper\nx") == ["x"])
     #expect(Self.names(own, "credential.helper\nstore", "credential.helper\nstore") == ["store"])
     #expect(Self.names("credential.helper\nstore").isEmpty)
+    #expect(Self.names("credential.helper\nstore", own) == ["store"])
+    #expect(Self.names("credential.https://h.helper\n", "credential.https://h.helper\nstore", own) == ["store"])
   }
 
   @Test("A file that git alone finds may name any")
@@ -47,7 +49,7 @@ struct LaterHelpersTests {
       #expect(Self.names(own, include(path), files: [file: keep]) == keeps(in: file))
     }
     #expect(Self.names(own, "credential.helper\ncache", include("more"), files: ["/home/u/more": empty]) == ["cache"])
-    #expect(Self.names(include("more"), own, files: ["/home/u/more": keep]).isEmpty)
+    #expect(Self.names(include("more"), own, files: ["/home/u/more": keep]) == keeps(in: "/home/u/more"))
     #expect(Self.names(own, include("gone")).isEmpty)
     // One in two places; one in another; one in itself.
     #expect(

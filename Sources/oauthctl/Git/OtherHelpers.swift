@@ -1,7 +1,7 @@
 import Glibc
 
-/// Helpers that git asks or tells after ours for a server: a git before 2.46 tells them the token that we gave.
-struct LaterHelpers {
+/// Helpers that git has beside ours for a server: a git before 2.46 tells each of them the token that we gave.
+struct OtherHelpers {
   /// What `git config` is asked: all helpers, and the files that it reads in some folders only, in its own order.
   private static let query = [
     "--includes", "--show-origin", "--null", "--get-regexp", "^(credential(\\..*)?\\.helper|includeif\\..*\\.path)$",
@@ -86,12 +86,11 @@ struct LaterHelpers {
   /// the files.
   func names(for url: String) -> [String] {
     let address = GitPattern(url), fitting = entries.filter { $0.pattern.fits(address) }
-    guard let ours = fitting.lastIndex(where: \.isOurs) else { return [] }
-    let after = fitting[(ours + 1)...]
-    // What switches helpers off in some folders does not in others.
-    let start = after.lastIndex { $0.command.isEmpty && $0.file == nil }.map { $0 + 1 } ?? after.startIndex
+    guard fitting.contains(where: \.isOurs) else { return [] }
+    // What switches those before it off in some folders does not in others.
+    let start = fitting.lastIndex { $0.command.isEmpty && $0.file == nil }.map { $0 + 1 } ?? fitting.startIndex
     var names: [String] = []
-    for entry in after[start...] where !entry.command.isEmpty {
+    for entry in fitting[start...] where !entry.command.isEmpty && !entry.isOurs {
       let name = entry.command
       let place = entry.file.map { " (in \($0), which git reads in some folders)" } ?? ""
       if !names.contains(name), !names.contains(name + place) { names.append(name + place) }
