@@ -36,7 +36,7 @@ extension CredentialService {
       for id in read.later {
         logger.error("a record of the vault is of a later version", metadata: ["record": "\(id)"])
       }
-      for (stored, record) in read.accounts { adopt(stored, record, lateAnswers) }
+      for (stored, record) in onePerAccount(read) { adopt(stored, record, lateAnswers) }
       underWay.forgetLateTokens()
       apply(configuration)
       // Accounts without a definition, too: a revocation may be left to do.
@@ -61,7 +61,6 @@ extension CredentialService {
 
   private func adopt(_ stored: VaultRecord, _ record: AccountRecord, _ lateAnswers: [RecordID: [LateToken]]) {
     let account = Account(record.name, machine: newMachine(record.name, record), id: stored.id, version: stored.version)
-    if let former = accounts[record.name] { drop(former) }
     accounts[record.name] = account
     let late = (lateAnswers[stored.id] ?? []) + underWay.lateTokens(of: stored.id)
     account.handle(.late(late), at: time.now())
@@ -72,19 +71,23 @@ extension CredentialService {
     if !isNews, lateAnswers[stored.id] != nil { removeLateAnswers(of: account) }
   }
 
-  /// Of two records of one account the one that was written last counts. An agent has written it into an older vault that was put
-  /// over the one it had open.
-  private func drop(_ former: Account) {
-    logger.error(
-      "there are two records of an account: the one that was written last counts",
-      metadata: ["account": "\(former.name)"])
-    Task {
-      do throws(VaultError) { try await self.store.delete(former.id) } catch {
-        self.logger.error(
-          "the other one could not be removed",
-          metadata: ["account": "\(former.name)", "reason": "\(AgentFailure(error).message)"])
+  /// The records of `read`, one of each account: of two the one that was written last counts. An agent has written it into an
+  /// older vault that was put over the one it had open.
+  private func onePerAccount(_ read: StoredRecords) -> [(stored: VaultRecord, record: AccountRecord)] {
+    let last = Dictionary(read.accounts.map { ($0.record.name, $0.stored.id) }, uniquingKeysWith: { $1 })
+    for (stored, record) in read.accounts where last[record.name] != stored.id {
+      logger.error(
+        "there are two records of an account: the one that was written last counts",
+        metadata: ["account": "\(record.name)"])
+      Task {
+        do throws(VaultError) { try await self.store.delete(stored.id) } catch {
+          self.logger.error(
+            "the other one could not be removed",
+            metadata: ["account": "\(record.name)", "reason": "\(AgentFailure(error).message)"])
+        }
       }
     }
+    return read.accounts.filter { last[$0.record.name] == $0.stored.id }
   }
 
   /// Takes over what the files say; a file with problems keeps its last good definition, and so do all files of a folder
