@@ -119,9 +119,11 @@ def test_a_file_the_agent_cannot_use_is_told_with_its_line(home, agent):
 
 
 def test_an_authority_of_all_accounts_that_is_gone_is_one_fault_of_its_own_file(home, agent):
+    # Before the accounts: of those that were read without it the agent would keep what they said.
+    (home.config / "oauthctl").mkdir(mode=0o700, exist_ok=True)
+    (home.config / "oauthctl" / "config.toml").write_text('ca_file = "/nowhere.pem"\n')
     for name in ("work", "other", "third"):
         write_account(home, name, 'issuer = "http://127.0.0.1:1"\nclient_id = "c"\n')
-    (home.config / "oauthctl" / "config.toml").write_text('ca_file = "/nowhere.pem"\n')
     home.oauthctl("reload", check=False)
     words = "~/config/oauthctl/config.toml:1: ca_file: /nowhere.pem does not exist"
     for command in ("doctor", "status"):
