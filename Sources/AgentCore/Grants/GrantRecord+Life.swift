@@ -3,25 +3,16 @@ import OAuthTerms
 extension GrantRecord {
   /// Whether a login is needed, as far as anybody knows: nothing that is sent of it can lose more.
   var needsLogin: Bool { verdict?.kind == .loginRequired }
-
-  /// Whether its server may still take it for a login: not where it has refused it, nor where nobody logged in and each token
-  /// is asked for by itself.
-  var mayLive: Bool {
-    if let verdict, verdict.kind == .loginRequired, verdict.isUnconfirmed != true { return false }
-    return refreshToken != nil || !kind.isUnattended
-  }
 }
 
 extension AccountRecord {
-  /// Whether there is a login that its server may still take for one.
+  /// Whether there is a login that its server may still take for one: not where it has refused it, nor where the agent can have
+  /// another token by itself.
   func loginMayLive(at now: Moment) -> Bool {
-    guard let grant, grant.mayLive || isByTypedPassword else { return false }
+    guard let grant, !grant.needsLogin || grant.verdict?.isUnconfirmed == true else { return false }
+    let isOfAPerson = !grant.kind.isUnattended || grant.kind.terms.need == .password && password == nil
+    guard grant.refreshToken != nil || isOfAPerson else { return false }
     return loginEnd(at: now).map { $0 > now.bootSeconds } != false
-  }
-
-  /// Nobody but a person can have another token then.
-  private var isByTypedPassword: Bool {
-    grant?.kind.terms.need == .password && password == nil && grant?.needsLogin == false
   }
 
   /// Boot time at which the login ends by itself: one without a refresh token lives as long as its tokens. Nil: not known, as in

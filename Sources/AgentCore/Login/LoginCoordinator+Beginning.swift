@@ -17,7 +17,7 @@ extension LoginCoordinator {
       let now = time.now()
       let server = try await service.resolver(for: context.definition.name)
         .resolve(context.definition, device: giver == .device, now: now)
-      let (binding, lenders) = try await service.withLendersAndLogins(
+      let (binding, lenders) = try await service.withLenders(
         server.binding(context.definition, hasSecret: context.clientSecret != nil), of: context.definition.name)
       let agreement = try await service.checkLogin(context, binding, agreed: request.bindingDigest)
       // Before a browser is opened for a login that could not end.

@@ -33,7 +33,7 @@ extension CredentialService {
     guard let now = accounts[name]?.machine, now.definition == definition, let grant = now.record?.grant else {
       throw AgentFailure.changedMeanwhile(name)
     }
-    var (binding, lenders) = try withLendersAndLogins(
+    var (binding, lenders) = try withLenders(
       server.binding(definition, hasSecret: now.record?.clientSecret != nil), of: name)
     // A person reads each of them.
     binding.publicOnly = nil
@@ -67,7 +67,7 @@ extension CredentialService {
     let given = try account.flatMap { (account) throws(AgentFailure) in try secrets(of: account, for: request.secretsID)
     }
     let context = LoginContext(definition: definition, record: account?.machine.record, given: given)
-    let binding = try withLenders(server.binding(definition, hasSecret: context.clientSecret != nil), of: name)
+    let (binding, _) = try withLenders(server.binding(definition, hasSecret: context.clientSecret != nil), of: name)
     return AccountAcceptAnswer(agreement(context, binding), definition.grant)
   }
 

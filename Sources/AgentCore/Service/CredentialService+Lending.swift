@@ -210,24 +210,17 @@ extension CredentialService {
 
   // MARK: Agreeing
 
-  /// As ``withLenders(_:of:)``, and `GrantRecord.loginID` of the lenders.
-  func withLendersAndLogins(
+  /// `binding` with where the accounts are logged in that lend it tokens, and who there: that is what a person agrees to. And
+  /// `GrantRecord.loginID` of those logins.
+  func withLenders(
     _ binding: DefinitionBinding, of name: String
-  ) throws(AgentFailure) -> (DefinitionBinding, [String]) {
-    let bound = try withLenders(binding, of: name)
-    return (
-      bound,
-      try (bound.request?.lent?.all ?? []).map { (lent) throws(AgentFailure) in try lender(lent, of: name).loginID }
-    )
-  }
-
-  /// `binding` with where the accounts are logged in that lend it tokens, and who there: that is what a person agrees to.
-  func withLenders(_ binding: DefinitionBinding, of name: String) throws(AgentFailure) -> DefinitionBinding {
-    guard var lent = binding.request?.lent else { return binding }
-    lent.subject = lent.subject.bound(to: try lender(lent.subject, of: name))
-    lent.actor = try lent.actor.map { (actor) throws(AgentFailure) in actor.bound(to: try lender(actor, of: name)) }
+  ) throws(AgentFailure) -> (DefinitionBinding, lenders: [String]) {
+    guard var lent = binding.request?.lent else { return (binding, []) }
+    let logins = try lent.all.map { (lent) throws(AgentFailure) in try lender(lent, of: name) }
+    lent.subject = lent.subject.bound(to: logins[0])
+    lent.actor = lent.actor?.bound(to: logins[1])
     var binding = binding
     binding.request?.lent = lent
-    return binding
+    return (binding, logins.map(\.loginID))
   }
 }

@@ -102,7 +102,7 @@ def test_a_login_that_waits_for_its_lender_is_not_made_of_another_login_of_that(
         company.gate = threading.Event()
         borrow(home, exchange)
 
-        # Its token has ended, so the lender refreshes.
+        # Its token lasts one second, and the lender refreshes then.
         time.sleep(1)
         asks = home.start(home.programs / "oauthctl", "get-token", "company")
         wait_until(lambda: "refresh_token" in company.kinds(), 30, "the lender's refresh")
