@@ -1,7 +1,7 @@
 /// Hard limits of the pipe between the agent and `oauthd-fetch`. Whoever receives checks them before it reserves memory.
 package enum FetchLimits {
   /// Version of the frame contents. The helper may have been replaced by an upgrade while an older agent runs.
-  package static let version: UInt8 = 4
+  package static let version: UInt8 = 5
   /// Bytes before every payload: one of kind, four of length.
   package static let frameHeaderBytes = 5
   /// Largest authority: the PEM text of a `ca_file`.
@@ -24,6 +24,8 @@ package enum FetchLimits {
   package static let textBytes = 8 << 10
   /// Longest failure text, in characters: three lines of a terminal.
   package static let failureTextCharacters = 240
+  /// Largest failure frame: reason, length and text, which may be longer in bytes than in characters.
+  package static let failureBytes = 4 + failureTextCharacters
   /// Range of both timeouts, in milliseconds: up to ten minutes.
   package static let timeoutMilliseconds = 1...600_000
 
@@ -31,5 +33,5 @@ package enum FetchLimits {
   package static let requestStreamBytes =
     4 * frameHeaderBytes + authorityBytes + certificateBytes + requestHeadBytes + requestBodyBytes
   /// Room for everything the helper can say about one request.
-  package static let answerStreamBytes = 3 * frameHeaderBytes + answerHeadBytes + answerBodyBytes
+  package static let answerStreamBytes = 4 * frameHeaderBytes + failureBytes + answerHeadBytes + answerBodyBytes
 }

@@ -76,8 +76,13 @@ package protocol RecordStore: Sendable {
   /// commit that was expected. Refresh tokens from before may have been rotated since: using one could make the
   /// server revoke the whole grant. It stays the same over restarts, and is greater for each later rollback.
   var rolledBackFrom: UInt64? { get async }
+
+  /// Set once where another store lies in the place of the one that was read and written: until this was asked for, writes
+  /// throw `replaced`, and go into the other one afterwards.
+  func replacement() async throws(VaultError) -> VaultReplacement?
 }
 
 extension RecordStore {
   package var rolledBackFrom: UInt64? { get async { nil } }
+  package func replacement() async throws(VaultError) -> VaultReplacement? { nil }
 }

@@ -28,10 +28,7 @@ extension Vault {
     database.connection.close()
     self.session = nil
     do throws(VaultError) {
-      let found = try openSession(in: directory, keysFrom: keysFromKeyFile)
-      guard found?.catalogue.entries == session.catalogue.entries else {
-        throw .storageFailed("another program changed \(database.path) while it was open")
-      }
+      _ = try openSession(in: directory, keysFrom: keysFromKeyFile)
     } catch {
       var failure = error
       // Whoever wrote a backup into the file has removed the log for it.
@@ -48,9 +45,11 @@ extension Vault {
 
   /// Keeps what the vault is known to be, before its files are closed.
   private func remember() {
-    if let session { lastEntries = session.catalogue.entries }
-    guard let session, let keys, session.slots.allSatisfy({ session.isIntact($0, keys: keys) }) else { return }
-    known = (session.catalogue, session.slots)
+    guard let session else { return }
+    let catalogue = session.catalogue
+    last = VaultContents(vaultID: session.database.vaultID, commit: catalogue.commit, entries: catalogue.entries)
+    guard let keys, session.slots.allSatisfy({ session.isIntact($0, keys: keys) }) else { return }
+    known = (catalogue, session.slots)
   }
 
   /// Writes the slots anew that the catalogue is about, where older ones of a backup lie in the vault that was just opened: what a

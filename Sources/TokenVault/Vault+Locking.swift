@@ -80,6 +80,7 @@ extension Vault {
   private func lossOnClosing() -> VaultError? {
     lookAgain()
     if !unkept.isEmpty { return lossOfUnkept }
+    if replaced != nil { return .replaced(path: location.databaseFile) }
     if hasLostLog, let database = stranded ?? session?.database, !database.isContentAsWritten {
       return .storageFailed("\(database.path)-wal was taken away, and \(database.path) written to by another program")
     }

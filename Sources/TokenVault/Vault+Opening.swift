@@ -30,12 +30,17 @@ extension Vault {
     try database.allowCheckpoints(true)
     removeNextKeyFile(vaultID: database.vaultID, slots)
     rollback = judgeCounter(&session)
+    // The counter of that time may have been put back with it.
+    if rollback == nil, let last, last.vaultID == database.vaultID, last.commit > catalogue.commit {
+      rollback = Rollback(found: catalogue.commit, expected: last.commit)
+    }
     if purgeProblem == nil, try FlagFile.purgeDue.isSet(in: directory, location) {
       purgeProblem = "what opened it before may still be there: the agent ended before that was removed"
     }
     self.keys = keys
     vaultID = database.vaultID
     self.session = session
+    judgeReplacement(session)
     do throws(VaultError) { try putSlotsBack() } catch { throw forget(after: error) }
     judgeNewCode()
     return self.session

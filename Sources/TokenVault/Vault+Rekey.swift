@@ -65,6 +65,7 @@ extension Vault {
     try removeStrays(in: directory)
     try takeInSpilled()
     try judgeFiles()
+    try checkNotReplaced()
     guard let commit = session?.catalogue.commit else { throw .locked }
     let newKeys = try sealing { () throws(SealingError) in try VaultKeys(data: newData) }
     let hasKeyFile = session?.slot(.keyFile) != nil
@@ -91,6 +92,7 @@ extension Vault {
       throw error
     }
     keys = newKeys
+    last = nil
     // The new vault is there, and its code must reach who asked: what fails from here on, status tells. After a power cut
     // either vault may be there, and each of the two key files opens one.
     guard directory.flush() else {

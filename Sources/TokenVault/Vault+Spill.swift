@@ -13,7 +13,7 @@ extension Vault {
   }
 
   /// The row of `id`, also while a failed write has closed the database.
-  private func entry(of id: RecordID) -> Catalogue.Entry? { (session?.catalogue.entries ?? lastEntries)[id] }
+  private func entry(of id: RecordID) -> Catalogue.Entry? { (session?.catalogue.entries ?? last?.entries)?[id] }
 
   private func spill() -> Spill? {
     guard !location.asideDirectories.isEmpty, let vaultID, let keys else { return nil }

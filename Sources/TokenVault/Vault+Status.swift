@@ -12,7 +12,10 @@ extension Vault {
     var status = VaultStatus(state: .closed, path: location.databaseFile, slots: [])
     status.filesProblem = filesProblem
     if status.filesProblem == nil, !unkept.isEmpty { status.filesProblem = lossOfUnkept.reason(location.directory) }
-    status.isAloneWithLast = hasLostLog || lacksSlotsOfNow || !unkept.isEmpty
+    if status.filesProblem == nil, replaced != nil {
+      status.filesProblem = VaultError.replaced(path: location.databaseFile).reason(location.directory)
+    }
+    status.isAloneWithLast = replaced != nil || hasLostLog || lacksSlotsOfNow || !unkept.isEmpty
     if let session, let keys {
       status.state = .open
       status.slots = session.slotStatus(keys: keys)

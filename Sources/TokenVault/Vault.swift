@@ -21,15 +21,17 @@ package actor Vault: RecordStore {
   var lock: VaultLock?
   /// Outlive a failed write, so that the vault can be opened again without asking anybody.
   var keys: VaultKeys? {
-    didSet { if keys == nil { (known, lastEntries, unkept) = (nil, [:], []) } }
+    didSet { if keys == nil { (known, last, replaced, unkept) = (nil, nil, nil, []) } }
   }
   var session: Session?
   /// Of the vault that `keys` are of.
   var vaultID: [UInt8]?
   /// Of the same, as it was when its files were closed last: what others put in their place is compared with it.
   var known: (catalogue: Catalogue, slots: [Slot])?
-  /// Its rows then.
-  var lastEntries: [RecordID: Catalogue.Entry] = [:]
+  /// What was in it then; nil while it is open.
+  var last: VaultContents?
+  /// What was read from the vault, where another one lies in its place by now and nobody was told: see ``replacement()``.
+  var replaced: VaultContents?
   /// Records that are kept aside, and those that no place has taken.
   var spilled: Set<RecordID> = []
   var unkept: Set<RecordID> = []
@@ -122,6 +124,7 @@ package actor Vault: RecordStore {
       }
       throw error
     }
+    replaced = nil
     if purgeProblem != nil { try? finishSlotChange() }
     return await merged(records)
   }
@@ -159,6 +162,7 @@ package actor Vault: RecordStore {
   func write(_ record: VaultRecord) throws(VaultError) {
     try judgeFiles()
     guard let session = try openedSession(), let keys else { throw .storageFailed("the vault vanished") }
+    try checkNotReplaced()
     if let stored = session.catalogue.entries[record.id]?.version, stored >= record.version {
       throw .staleVersion(stored: stored)
     }
@@ -178,7 +182,9 @@ package actor Vault: RecordStore {
 
   package func delete(_ id: RecordID) async throws(VaultError) {
     try judgeFiles()
-    guard let session = try openedSession(), let keys, session.catalogue.entries[id] != nil else { return }
+    guard let session = try openedSession(), let keys else { return }
+    try checkNotReplaced()
+    guard session.catalogue.entries[id] != nil else { return }
     var catalogue = session.catalogue
     catalogue.commit = nextCommit(after: catalogue)
     catalogue.entries[id] = nil
@@ -225,7 +231,11 @@ package actor Vault: RecordStore {
         try catalogue.sealed(vaultID: session.database.vaultID, keys: keys, random: random)
       }
       try session.database.commit(change, catalogue: sealed)
-    } catch { throw forget(after: error) }
+    } catch {
+      let failure = forget(after: error)
+      last?.doubtful = catalogue.entries
+      throw failure
+    }
     session.catalogue = catalogue
     do throws(VaultError) {
       try session.counter.write(catalogue.commit)

@@ -64,6 +64,8 @@ package enum VaultError: Error, Equatable, Sendable {
   case alreadyExists(path: String)
   /// A put whose version is not greater than the one stored.
   case staleVersion(stored: UInt64)
+  /// Another program has put another vault in the place of the open one, at `path`. See ``RecordStore/replacement()``.
+  case replaced(path: String)
   /// More than four callers wait for a password hash.
   case tooManyUnlocks
   /// Several wrong passphrases or codes in a row: none is hashed before this time is over.
@@ -93,7 +95,7 @@ extension VaultError {
   /// Whether a vault whose key is in memory may open by itself when it is tried again.
   var mayPass: Bool {
     switch self {
-    case .gone, .noRoom, .storageFailed: true
+    case .gone, .noRoom, .storageFailed, .replaced: true
     default: false
     }
   }
@@ -110,6 +112,7 @@ extension VaultError {
   func reason(_ path: String) -> String {
     switch self {
     case .storageFailed(let why), .noRoom(_, let why): why
+    case .replaced(let path): "another program changed \(path) while it was open"
     case .unsafePermissions(let path, let fix): "\(path) could be read or changed by others: \(fix)"
     case .othersOwn(let path, let owner, let user):
       "\(path) \(FileOwner.reason(owner)): \(FileOwner.remedy(ShellWord.quoted(path), for: user))"

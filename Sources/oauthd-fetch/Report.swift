@@ -14,14 +14,18 @@ enum Report {
     _ = frame.withUnsafeBytes(write)
   }
 
-  static func answer(status: Int, isFromPublicAddress: Bool, headers: [FetchField], body: FetchBuffer) {
+  /// `cut`: why a part of it may be missing.
+  static func answer(
+    status: Int, isFromPublicAddress: Bool, headers: [FetchField], body: FetchBuffer, cut: FetchFailure? = nil
+  ) {
     do {
       var head = try FetchAnswer.encoded(
         status: status, isFromPublicAddress: isFromPublicAddress, headers: headers, bodyBytes: body.count)
-      _ = head.withUnsafeBytes(write) && body.withBytes(write)
+      let isTold = try cut?.encoded(as: .answerCut).withUnsafeBytes(write) ?? true
+      _ = isTold && head.withUnsafeBytes(write) && body.withBytes(write)
       wipe(&head)
     } catch {
-      failure(FetchFailure(.malformed, "the server's answer has a head that cannot be passed on"))
+      failure(cut ?? FetchFailure(.malformed, "the server's answer has a head that cannot be passed on"))
     }
   }
 

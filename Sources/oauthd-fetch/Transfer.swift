@@ -79,7 +79,13 @@ final class Transfer {
   /// Tells the agent.
   func report() {
     let status = ccurl_get_long(handle, CURLINFO_RESPONSE_CODE)
-    guard result == CURLE_OK else { return Report.failure(failure()) }
+    guard result == CURLE_OK else {
+      guard sent, head.complete, (200..<300).contains(status), answerBody.count > 0 else {
+        return Report.failure(failure())
+      }
+      // What came may be the only copy of a token.
+      return report(status, cut: failure())
+    }
     guard (100...999).contains(status) else {
       return Report.failure(FetchFailure(.malformed, "the server's answer has no status"))
     }
@@ -87,8 +93,12 @@ final class Transfer {
     guard head.complete else {
       return Report.failure(FetchFailure(.connection, "the server closed the connection inside the head of its answer"))
     }
+    report(status)
+  }
+
+  private func report(_ status: Int, cut: FetchFailure? = nil) {
     Report.answer(
-      status: status, isFromPublicAddress: network.isPublic, headers: head.fields, body: answerBody)
+      status: status, isFromPublicAddress: network.isPublic, headers: head.fields, body: answerBody, cut: cut)
   }
 
   func wipe() { answerBody.wipe() }

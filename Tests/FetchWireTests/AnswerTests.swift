@@ -19,6 +19,21 @@ struct AnswerTests {
     #expect(reader.sent)
   }
 
+  @Test("What came of an answer that has no end is read back with why")
+  func cut() throws {
+    let expected = hex("11 00000000  15 00000005 02 0002 6e6f  12 00000005 00c8 00 0000  13 00000001 7b")
+    let failure = FetchFailure(.connection, "no")
+    var bytes = try FetchFrame.header(.sent, length: 0) + failure.encoded(as: .answerCut)
+    bytes +=
+      try FetchAnswer.encoded(status: 200, isFromPublicAddress: false, headers: [], bodyBytes: 1) + Array("{".utf8)
+    #expect(bytes == expected)
+    var answer = FetchAnswer(
+      status: 200, isFromPublicAddress: false, headers: [], body: (bytes.count - 1)..<bytes.count)
+    answer.cut = failure
+    var reader = FetchEventReader()
+    #expect(try reader.all(bytes) == [.sent, .answer(answer)])
+  }
+
   @Test("A failure is written in the documented bytes and read back")
   func failure() throws {
     let bytes = try FetchFailure(.tls, "no").encoded()
@@ -59,7 +74,10 @@ struct AnswerTests {
       "14 00000003 01 0000 11 00000000",  // sent after the end
       "12 00000005 00c8 00 0000 13 00000000 13 00000000",  // two bodies
       "01 00000000", "02 00000000",  // requests
-      "00", "15", "ff",  // no kinds at all
+      "15 00000003 01 0000",  // cut before it was sent
+      "11 00000000 15 00000003 01 0000 15 00000003 01 0000",  // cut twice
+      "11 00000000 12 00000005 00c8 00 0000 15 00000003 01 0000",  // cut behind the head
+      "00", "16", "ff",  // no kinds at all
     ])
   func outOfOrder(stream: String) {
     #expect(throws: FetchWireError.self) {

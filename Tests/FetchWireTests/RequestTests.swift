@@ -10,7 +10,7 @@ struct RequestTests {
       answerBodyLimit: 3)
     let expected = hex(
       """
-      01 00000027  04 01 00000001 00000002 00000003  00 00 00
+      01 00000027  05 01 00000001 00000002 00000003  00 00 00
       000a 68747470733a2f2f612f  0000  0001 0001 4e 0001 76
       02 00000000
       """)
@@ -82,7 +82,7 @@ struct RequestTests {
     // The head of the vector with its only header named `Host`.
     let payload = hex(
       """
-      04 01 00000001 00000002 00000003 00 00 00 000a 68747470733a2f2f612f 0000
+      05 01 00000001 00000002 00000003 00 00 00 000a 68747470733a2f2f612f 0000
       0001 0004 486f7374 0001 76
       """)
     #expect(throws: FetchWireError.invalid("header name")) { try readRequest(frame(0x01, payload)) }

@@ -67,7 +67,7 @@ struct LostLogTests {
     default: try scratch.write(written.prefix(32) + [UInt8](repeating: 7, count: written.count - 32), to: log)
     }
     let error = await #expect(throws: VaultError.self) { try await vault.put(.sample(3)) }
-    #expect(error == .storageFailed("another program changed \(scratch.location.databaseFile) while it was open"))
+    #expect(error == .replaced(path: scratch.location.databaseFile))
     #expect(try await vault.held().isEmpty)
     #expect(await vault.rollback != nil, "nothing is refreshed now")
   }

@@ -101,17 +101,16 @@ extension LoginCoordinator {
       end(id, .failure(AgentFailure(error, of: session.definition.name)))
       return nil
     }
-    switch outcome {
-    case .notSent, .sentNoAnswer: return polling.noAnswer(nowMilliseconds: time.now().bootMilliseconds)
-    case .answered(let answer):
-      let judgement = TokenJudgement(judging: answer, to: request, now: Int64(asked.wallSeconds))
-      let step = polling.judge(judgement, nowMilliseconds: time.now().bootMilliseconds)
-      if case .granted = step {
-        end(id, await keep(judgement, session, asked: asked))
-        return nil
+    let judgement: TokenJudgement? =
+      switch outcome {
+      case .notSent(let failure), .sentNoAnswer(let failure): failure.judgement(of: request, now: asked)
+      case .answered(let answer): TokenJudgement(judging: answer, to: request, now: Int64(asked.wallSeconds))
       }
-      return step
-    }
+    guard let judgement else { return polling.noAnswer(nowMilliseconds: time.now().bootMilliseconds) }
+    let step = polling.judge(judgement, nowMilliseconds: time.now().bootMilliseconds)
+    guard case .granted = step else { return step }
+    end(id, await keep(judgement, session, asked: asked))
+    return nil
   }
 
   private static func failure(_ stop: DeviceStop, _ session: LoginSession) -> AgentFailure {

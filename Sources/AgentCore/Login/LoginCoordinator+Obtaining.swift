@@ -50,6 +50,9 @@ extension LoginCoordinator {
     } catch { return .failure(AgentFailure(error, of: definition.name)) }
     switch outcome {
     case .notSent(let failure), .sentNoAnswer(let failure):
+      if let judgement = failure.judgement(of: request, now: asked) {
+        return await keep(judgement, session, asked: asked)
+      }
       return .failure(
         .login(
           failure, "\(definition.name): \(session.binding.issuerHost): \(failure.message)", of: definition))

@@ -4,13 +4,23 @@ import AgentWire
 extension AgentRouter {
   func vaultStatus(_: VaultStatusRequest) async -> VaultStatusAnswer {
     try? await service.open()
+    return await vaultStatus()
+  }
+
+  /// The state of the vault, once what another one in its place lacks is written to it; waits a few seconds for that at most.
+  func vaultStatus() async -> VaultStatusAnswer {
+    let status = await vault.status()
+    // A vault that hangs answers nothing else.
+    guard status.logLost == true, await service.lookAtVault(seconds: Self.replacementSeconds) else { return status }
     return await vault.status()
   }
+
+  private static let replacementSeconds = 5.0
 
   /// - Throws: `not_permitted` where a person was shown another vault: that of an agent of other folders, or one in whose place
   ///   this has come, or whose ways to open it have changed.
   private func check(_ shown: String?) async throws(AgentFailure) {
-    guard let shown, case let now = await vault.status(), now.vaultDigest != shown else { return }
+    guard let shown, case let now = await vaultStatus(), now.vaultDigest != shown else { return }
     throw AgentFailure(
       .notPermitted, "\(now.path) is another vault than was shown, or opens in other ways by now: nothing is changed",
       hint: .run("oauthctl vault status"))
@@ -29,6 +39,16 @@ extension AgentRouter {
   func rekey(_ request: VaultRekey) async throws(AgentFailure) -> VaultSlotsAnswer {
     try await check(request.vaultDigest)
     return try await vault.rekey(request)
+  }
+
+  func backup(_: VaultBackup) async throws(AgentFailure) -> VaultBackupAnswer {
+    await service.lookAtVault(seconds: Self.replacementSeconds)
+    return try await vault.backup()
+  }
+
+  func checkVault(_ request: VaultCheck) async throws(AgentFailure) -> VaultCheckAnswer {
+    await service.lookAtVault(seconds: Self.replacementSeconds)
+    return try await vault.check(request)
   }
 
   func createVault(_ request: VaultCreate) async throws(AgentFailure) -> VaultCreateAnswer {

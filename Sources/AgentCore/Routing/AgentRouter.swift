@@ -151,8 +151,8 @@ package struct AgentRouter: LineResponder {
     case .vaultRemoveSlot: return try await reply(VaultRemoveSlot.self, removeSlot)
     case .vaultRekey: return try await reply(VaultRekey.self, rekey)
     case .vaultConfirmCode: return try await reply(VaultConfirmCode.self, vault.confirm)
-    case .vaultBackup: return try await reply(VaultBackup.self) { _ throws(AgentFailure) in try await vault.backup() }
-    case .vaultCheck: return try await reply(VaultCheck.self, vault.check)
+    case .vaultBackup: return try await reply(VaultBackup.self, backup)
+    case .vaultCheck: return try await reply(VaultCheck.self, checkVault)
     case .eventsSubscribe:
       return try await reply(EventsSubscribe.self) { _ throws(AgentFailure) in try await subscribe(caller) }
     }
@@ -224,7 +224,7 @@ package struct AgentRouter: LineResponder {
       failed = error
       page = await service.shutList(error, limit: request.limit, after: request.after)
     }
-    var vault = await vault.status()
+    var vault = await vaultStatus()
     if let failed, vault.reason == nil { vault.reason = failed.message }
     if vault.state == .locked, vault.reason == nil, let why = await service.unlockFailure {
       (vault.reason, vault.hint) = (why.message, why.hint?.text)

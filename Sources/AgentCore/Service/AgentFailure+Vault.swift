@@ -103,6 +103,10 @@ extension AgentFailure {
         "the vault was replaced since you were asked: now commit \(now.found) is there, and \(now.expected) was expected; "
           + "nothing was accepted",
         hint: "look at it again: oauthctl vault accept-rollback")
+    case .replaced(let path):
+      self.init(
+        .storageFailed, "another program changed \(path) while it was open", hint: "look at it: oauthctl vault status",
+        retryAfterMilliseconds: 1_000)
     case .alreadyExists(let path): self.init(.badRequest, "there is a vault already: \(path)")
     case .staleVersion(let stored): self.init(.internal, "a record's version is not above \(stored)")
     case .invalidRecoveryCode:

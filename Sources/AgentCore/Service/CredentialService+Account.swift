@@ -7,7 +7,8 @@ extension CredentialService {
     /// Changed by ``handle(_:at:)`` alone.
     private(set) var machine: AccountStateMachine
     let name: String
-    let id: RecordID
+    /// Of its record in the vault.
+    var id: RecordID
     /// Version of the last put.
     var version: UInt64
     /// Where its tokens come from, with what that was found by; nil: nothing is kept.

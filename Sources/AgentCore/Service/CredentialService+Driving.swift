@@ -57,7 +57,7 @@ extension CredentialService {
       return
     }
     let stored = VaultRecord(id: account.id, version: account.version, payload: payload)
-    let isOnlyCopy = account.machine.isSavingRotation
+    let isOnlyCopy = account.machine.isSavingOnlyCopy
     write(account) { await self.put(stored, isOnlyCopy: isOnlyCopy) }
   }
 
@@ -71,8 +71,12 @@ extension CredentialService {
   }
 
   private nonisolated func put(_ record: VaultRecord, isOnlyCopy: Bool) async -> AgentFailure? {
-    do {
-      try await store.put(record)
+    do throws(VaultError) {
+      do throws(VaultError) { try await store.put(record) } catch {
+        guard case .replaced = error else { throw error }
+        await lookAtVault()
+        try await store.put(above(record))
+      }
       return nil
     } catch {
       if isOnlyCopy {
@@ -92,8 +96,12 @@ extension CredentialService {
   }
 
   private nonisolated func delete(_ id: RecordID) async -> AgentFailure? {
-    do {
-      try await store.delete(id)
+    do throws(VaultError) {
+      do throws(VaultError) { try await store.delete(id) } catch {
+        guard case .replaced = error else { throw error }
+        await lookAtVault()
+        try await store.delete(id)
+      }
       return nil
     } catch { return AgentFailure(error) }
   }

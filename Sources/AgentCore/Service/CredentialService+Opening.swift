@@ -59,7 +59,7 @@ extension CredentialService {
     index = AccountIndex()
   }
 
-  private func adopt(_ stored: VaultRecord, _ record: AccountRecord, _ lateAnswers: [RecordID: [LateToken]]) {
+  func adopt(_ stored: VaultRecord, _ record: AccountRecord, _ lateAnswers: [RecordID: [LateToken]]) {
     let account = Account(record.name, machine: newMachine(record.name, record), id: stored.id, version: stored.version)
     accounts[record.name] = account
     let late = (lateAnswers[stored.id] ?? []) + underWay.lateTokens(of: stored.id)
@@ -73,21 +73,26 @@ extension CredentialService {
 
   /// The records of `read`, one of each account: of two the one that was written last counts. An agent has written it into an
   /// older vault that was put over the one it had open.
-  private func onePerAccount(_ read: StoredRecords) -> [(stored: VaultRecord, record: AccountRecord)] {
+  func onePerAccount(_ read: StoredRecords) -> [(stored: VaultRecord, record: AccountRecord)] {
     let last = Dictionary(read.accounts.map { ($0.record.name, $0.stored.id) }, uniquingKeysWith: { $1 })
     for (stored, record) in read.accounts where last[record.name] != stored.id {
       logger.error(
         "there are two records of an account: the one that was written last counts",
         metadata: ["account": "\(record.name)"])
-      Task {
-        do throws(VaultError) { try await self.store.delete(stored.id) } catch {
-          self.logger.error(
-            "the other one could not be removed",
-            metadata: ["account": "\(record.name)", "reason": "\(AgentFailure(error).message)"])
-        }
-      }
+      removeOther(stored.id, of: record.name)
     }
     return read.accounts.filter { last[$0.record.name] == $0.stored.id }
+  }
+
+  /// Removes a record of the account `name` that is not the one that counts.
+  func removeOther(_ id: RecordID, of name: String) {
+    Task {
+      do throws(VaultError) { try await self.store.delete(id) } catch {
+        self.logger.error(
+          "the other one could not be removed",
+          metadata: ["account": "\(name)", "reason": "\(AgentFailure(error).message)"])
+      }
+    }
   }
 
   /// Takes over what the files say; a file with problems keeps its last good definition, and so do all files of a folder

@@ -48,6 +48,7 @@ extension CredentialService {
       }
       failure = error
     }
+    await lookAtVault()
     await idle(seconds: Self.lockDrainSeconds)
     underWay.lateAnswerStore = await store.lateAnswerStore
     let isDrained = isIdle && accounts.values.allSatisfy { $0.machine.unsaved == nil }
@@ -139,6 +140,7 @@ extension CredentialService {
   /// Takes a vault that was put back for the truth: refreshes go on.
   package func acceptRollback(_ vault: any VaultControl, _ request: VaultAcceptRollback) async throws(AgentFailure) {
     try await open()
+    await lookAtVault()
     try await vault.acceptRollback(request)
     if availability.rollback != nil {
       logger.notice("the older vault is accepted", metadata: ["event": "rollback_accepted"])

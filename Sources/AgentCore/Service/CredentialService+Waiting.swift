@@ -109,6 +109,7 @@ extension CredentialService {
   /// `seconds`. Tokens that are ready are served all the while.
   package func drain(seconds: Double) async {
     availability.stop()
+    await lookAtVault()
     closeAll(nil)
     await idle(seconds: seconds)
   }

@@ -44,7 +44,11 @@ struct TokenEndpoint: Sendable {
       if failure.reason == .authority { return .noAuthority(reason) }
       if failure.reason == .clientCertificate { return .noCertificate(reason) }
       return failure.isOfThisMachine ? .notTried(reason) : .notSent(reason)
-    case .sentNoAnswer(let failure): return .sentNoAnswer("\(call.binding.issuerHost): \(failure.message)")
+    case .sentNoAnswer(let failure):
+      if let judgement = failure.judgement(of: request, now: now), !judgement.hasUnusableRefreshToken {
+        return .answered(judgement)
+      }
+      return .sentNoAnswer("\(call.binding.issuerHost): \(failure.message)")
     case .answered(let answer):
       let judgement = TokenJudgement(judging: answer, to: request, now: Int64(now.wallSeconds))
       if call.rotates, judgement.hasUnusableRefreshToken { return .sentNoAnswer(Self.unusable(call.binding)) }
@@ -133,6 +137,13 @@ struct TokenEndpoint: Sendable {
       case .unsupportedTokenType, .refused, .refusedWithoutReason: return .refused("\(verdict)")
       }
     }
+  }
+}
+
+extension HTTPFailure {
+  /// What came of a token endpoint's answer to `request` before its connection failed, where that counts.
+  func judgement(of request: HTTPRequest, now: Moment) -> TokenJudgement? {
+    cut.flatMap { TokenJudgement(judgingCut: $0, to: request, now: Int64(now.wallSeconds)) }
   }
 }
 

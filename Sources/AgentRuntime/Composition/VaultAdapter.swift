@@ -217,7 +217,7 @@ package struct VaultAdapter: VaultControl {
     case .inUse, .absent, .gone, .locked, .unsafePermissions, .othersOwn, .openToOthers, .closedToOwner,
       .unreadable, .networkFileSystem, .storageFailed, .noRoom, .rolledBack, .rollbackChanged, .slotDamaged,
       .slotsChanged,
-      .unusablePassphrase, .slotNeeded, .alreadyExists, .staleVersion, .tooManyUnlocks, .tooManyTries:
+      .unusablePassphrase, .slotNeeded, .alreadyExists, .staleVersion, .replaced, .tooManyUnlocks, .tooManyTries:
       return AgentFailure(error)
     }
   }
@@ -257,7 +257,8 @@ package struct VaultAdapter: VaultControl {
         case .locked, .invalidRecoveryCode, .wrongPassphrase: .locked
         case .noVault, .absent, .unsafePermissions, .othersOwn, .openToOthers, .closedToOwner, .unreadable,
           .networkFileSystem, .storageFailed, .noRoom, .rollbackChanged, .passphraseNeeded, .slotsChanged,
-          .unusablePassphrase, .noSuchSlot, .slotNeeded, .alreadyExists, .staleVersion, .tooManyUnlocks, .tooManyTries:
+          .unusablePassphrase, .noSuchSlot, .slotNeeded, .alreadyExists, .staleVersion, .replaced, .tooManyUnlocks,
+          .tooManyTries:
           .failed
         }
       return (state, AgentFailure(error).message)

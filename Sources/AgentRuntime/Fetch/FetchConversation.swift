@@ -155,9 +155,12 @@ struct FetchConversation: Sendable {
       case .answer(let answer):
         let headers = answer.headers.map { HTTPField($0.name, $0.value) }
         let body = state.received.withBytes { Secret($0[answer.body]) }
-        return .answered(
-          HTTPAnswer(
-            status: answer.status, headers: headers, body: body, isFromPublicAddress: answer.isFromPublicAddress))
+        let told = HTTPAnswer(
+          status: answer.status, headers: headers, body: body, isFromPublicAddress: answer.isFromPublicAddress)
+        guard let cut = answer.cut else { return .answered(told) }
+        var failure = HTTPFailure(cut)
+        failure.cut = told
+        return .sentNoAnswer(failure)
       }
     }
   }

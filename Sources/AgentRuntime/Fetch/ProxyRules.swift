@@ -47,7 +47,9 @@ struct ProxiedTransport: HTTPTransport {
   static func naming(_ proxy: String, of place: String, _ outcome: HTTPOutcome) -> HTTPOutcome {
     func named(_ failure: HTTPFailure) -> HTTPFailure {
       guard failure.reason == .proxy else { return failure }
-      return HTTPFailure(.proxy, "the proxy \(proxy) (of \(place)) does not lead there: \(failure.message)")
+      var named = failure
+      named.message = "the proxy \(proxy) (of \(place)) does not lead there: \(failure.message)"
+      return named
     }
     return switch outcome {
     case .notSent(let failure): .notSent(named(failure))

@@ -1,9 +1,9 @@
 extension FetchFailure {
-  /// The whole failure frame.
-  package func encoded() throws(FetchWireError) -> [UInt8] {
+  /// The whole failure frame, or, where head and body of the answer follow, the frame before those.
+  package func encoded(as kind: FetchFrameKind = .failure) throws(FetchWireError) -> [UInt8] {
     let size = 1 + 2 + text.utf8.count
     var writer = PayloadWriter(capacity: size + FetchLimits.frameHeaderBytes)
-    writer.raw(try FetchFrame.header(.failure, length: size))
+    writer.raw(try FetchFrame.header(kind, length: size))
     writer.integer(Int(reason.rawValue), bytes: 1)
     writer.text(text)
     return writer.bytes
@@ -60,6 +60,7 @@ extension FetchAnswer {
 package struct FetchEventReader {
   /// Whether `sent` was read.
   package private(set) var sent = false
+  private var cut: FetchFailure?
   private var head: FetchAnswer?
   private var finished = false
   private var offset = 0
@@ -76,8 +77,12 @@ package struct FetchEventReader {
       case .sent where !sent && head == nil && !finished:
         sent = true
         event = .sent
+      case .answerCut where sent && cut == nil && head == nil && !finished:
+        cut = try FetchFailure(payload: payload)
+        event = nil
       case .answerHead where head == nil && !finished:
         head = try FetchAnswer(payload: payload)
+        head?.cut = cut
         event = nil
       case .answerBody where !finished:
         guard var answer = head else { throw .unexpectedFrame(frame.kind.rawValue) }

@@ -1,4 +1,4 @@
-/// A complete answer as it lies in the agent's receiving buffer.
+/// An answer as it lies in the agent's receiving buffer.
 package struct FetchAnswer: Equatable, Sendable {
   /// 100 to 999, as the server sent it.
   package var status: Int
@@ -7,6 +7,8 @@ package struct FetchAnswer: Equatable, Sendable {
   package var headers: [FetchField]
   /// Where the body lies in the stream.
   package var body: Range<Int>
+  /// Why it is not complete: a part of the body may be missing. Nil: it is.
+  package var cut: FetchFailure?
 
   package init(status: Int, isFromPublicAddress: Bool, headers: [FetchField], body: Range<Int>) {
     self.status = status

@@ -43,6 +43,8 @@ package enum FetchFrameKind: UInt8, FrameKind {
   case answerHead = 0x12
   case answerBody = 0x13
   case failure = 0x14
+  /// As `failure`; the head and what came of the body follow.
+  case answerCut = 0x15
 
   package var limit: Int {
     switch self {
@@ -53,7 +55,7 @@ package enum FetchFrameKind: UInt8, FrameKind {
     case .sent: 0
     case .answerHead: FetchLimits.answerHeadBytes
     case .answerBody: FetchLimits.answerBodyBytes
-    case .failure: 4 + FetchLimits.failureTextCharacters
+    case .failure, .answerCut: FetchLimits.failureBytes
     }
   }
 }

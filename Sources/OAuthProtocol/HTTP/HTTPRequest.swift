@@ -56,7 +56,7 @@ package struct HTTPRequest: Sendable {
 }
 
 /// A complete HTTP answer, at most ``HTTPLimits/bodyBytes`` of body.
-package struct HTTPAnswer: Sendable {
+package struct HTTPAnswer: Sendable, Equatable {
   package var status: Int
   package var headers: [HTTPField]
   /// Token endpoint answers carry tokens, hence `Secret`.
@@ -104,6 +104,8 @@ package struct HTTPFailure: Sendable, Equatable, Error {
 
   package var reason: Reason
   package var message: String
+  /// What came of a 2xx answer whose connection failed or whose time was over before its end.
+  package var cut: HTTPAnswer?
 
   package init(_ reason: Reason, _ message: String) {
     self.reason = reason

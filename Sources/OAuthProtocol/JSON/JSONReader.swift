@@ -138,6 +138,8 @@ struct JSONReader {
       if !take(UInt8(ascii: "+")) { _ = take(UInt8(ascii: "-")) }
       try readDigits()
     }
+    // Nothing tells whether more of it was to come.
+    guard position < bytes.count else { throw .cutOff }
     // One that is longer is read, and judged, as its beginning.
     return String(decoding: bytes[start..<min(position, start + Self.numberLimitBytes)], as: UTF8.self)
   }

@@ -10,11 +10,8 @@ enum TokenBody {
 
   init(_ answer: HTTPAnswer) {
     let body = answer.body
-    let first = body.withBytes { bytes in
-      bytes.first { ![0x20, 0x09, 0x0A, 0x0D, 0xEF, 0xBB, 0xBF].contains($0) }
-    }
     let mediaType = answer.headers.value("Content-Type")?.prefix { $0 != ";" }.trimmingBlanks().lowercased()
-    switch first {
+    switch Self.first(of: body) {
     case nil: self = .empty
     case UInt8(ascii: "{"): self = .object(JSONObject(reading: body).withSlackUser)
     case UInt8(ascii: "<"): self = .html
@@ -29,6 +26,13 @@ enum TokenBody {
       self = .object(JSONObject(fields))
     }
   }
+
+  /// Its first byte that is neither a blank nor of a byte order mark.
+  private static func first(of body: Secret) -> UInt8? {
+    body.withBytes { bytes in bytes.first { ![0x20, 0x09, 0x0A, 0x0D, 0xEF, 0xBB, 0xBF].contains($0) } }
+  }
+
+  static func isJSON(_ body: Secret) -> Bool { first(of: body) == UInt8(ascii: "{") }
 
   private static func withoutFinalLineBreaks(_ bytes: UnsafeRawBufferPointer) -> Slice<UnsafeRawBufferPointer> {
     var rest = bytes[...]

@@ -83,6 +83,14 @@ extension TokenJudgement {
     }
   }
 
+  /// Judges what came of an answer that has no end. A JSON object that is whole says all that it has to, and of a part of one
+  /// the refresh token counts; form data does not show where it was cut. Nil: nothing in it counts.
+  package init?(judgingCut answer: HTTPAnswer, to request: HTTPRequest, now: Int64) {
+    guard TokenBody.isJSON(answer.body) else { return nil }
+    self.init(judging: answer, to: request, now: now)
+    if salvagedRefreshToken == nil { guard case .granted = verdict else { return nil } }
+  }
+
   private static func judge(
     _ answer: HTTPAnswer, _ body: TokenBody, _ type: TokenType, _ refreshToken: Secret?, _ secrets: RequestSecrets,
     _ exchange: IssuedTokenType?

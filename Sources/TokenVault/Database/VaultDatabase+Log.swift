@@ -9,7 +9,7 @@ extension VaultDatabase {
     guard found == identity else { throw replaced }
   }
 
-  var replaced: VaultError { .storageFailed("\(path) was replaced while it was open") }
+  var replaced: VaultError { .replaced(path: path) }
 
   /// Whether no other program has written to the database itself, or set the time of its last write.
   var isContentAsWritten: Bool {

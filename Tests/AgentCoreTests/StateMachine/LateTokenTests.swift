@@ -39,12 +39,12 @@ struct LateTokenTests {
   func unsaved() {
     let driver = MachineDriver()
     driver.change(.lateToken(late("r2", for: "r1", loggedIn: driver.durable?.grant?.loggedIn)))
-    #expect(driver.machine.isSavingRotation)
+    #expect(driver.machine.isSavingOnlyCopy)
     driver.saveFails()
     #expect(driver.durable?.refreshToken == "r1")
     driver.pass(60)
     driver.wakes()
-    #expect(driver.machine.isSavingRotation && driver.sending == nil)
+    #expect(driver.machine.isSavingOnlyCopy && driver.sending == nil)
     driver.saved()
     #expect(driver.durable?.refreshToken == "r2")
   }
@@ -54,7 +54,7 @@ struct LateTokenTests {
     for change in [AccountChange.logout(), .forget(), .login("b1"), .accept(.plain, from: .plain)] {
       let driver = MachineDriver(.loggedIn().with { $0.grant?.otherRefreshToken = StoredSecret(Secret("r2")) })
       driver.change(change)
-      #expect(driver.saving != nil && !driver.machine.isSavingRotation, "\(change)")
+      #expect(driver.saving != nil && !driver.machine.isSavingOnlyCopy, "\(change)")
     }
   }
 }

@@ -205,7 +205,7 @@ final class MachineDriver {
 
   // MARK: Actions, and what holds always
 
-  private func happens(_ event: AccountStateMachine.Event) { perform(machine.handle(event, at: now)) }
+  func happens(_ event: AccountStateMachine.Event) { perform(machine.handle(event, at: now)) }
 
   private func perform(_ actions: [AccountStateMachine.Action]) {
     transitions[phase, default: []].insert(machine.phase.name)

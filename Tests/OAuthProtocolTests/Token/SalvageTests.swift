@@ -56,6 +56,38 @@ import Testing
     #expect(judge(200, body).salvagedRefreshToken == Secret(token))
   }
 
+  @Test(
+    "of an answer whose connection failed, a whole object counts, and of a part the refresh token",
+    arguments: [
+      (#"{"access_token":"a","token_type":"Bearer"}"#, "a", nil),
+      (#"{"access_token":"a","token_type":"Bearer","refresh_token":"R"}"#, "a", "R"),
+      (#"{"access_token":"a","token_type":"Bearer","refresh_token":"R","scope":"re"#, nil, "R"),
+    ] as [(String, String?, String?)])
+  func cut(body: String, accessToken: String?, refreshToken: String?) throws {
+    let judgement = try #require(judgeCut(200, body))
+    #expect(judgement.salvagedRefreshToken == refreshToken.map { Secret($0) })
+    let granted: TokenResponse? = if case .granted(let response) = judgement.verdict { response } else { nil }
+    #expect(granted?.accessToken == accessToken.map { Secret($0) })
+  }
+
+  @Test(
+    "nothing else of it counts: not what may be cut itself, no refusal, no form data",
+    arguments: [
+      (200, #"{"access_token":"a","token_type":"Bearer","refresh_token":"R"#),
+      (200, #"{"access_token":"a","refresh_token":12"#),
+      (200, #"{"access_token":"a","token_type":"Bearer""#), (200, "{}"), (200, ""),
+      (200, #"{"error":"invalid_grant"}"#),
+      (200, "access_token=a&token_type=bearer&refresh_token=R"), (400, #"{"error":"invalid_grant"}"#),
+    ])
+  func cutAway(status: Int, body: String) {
+    #expect(judgeCut(status, body) == nil)
+  }
+
+  private func judgeCut(_ status: Int, _ body: String) -> TokenJudgement? {
+    TokenJudgement(
+      judgingCut: HTTPAnswer(status: status, body: Secret(body)), to: HTTPRequest(.post, "https://a/token"), now: 0)
+  }
+
   @Test("it is not taken from an answer that is not 2xx", arguments: [100, 302, 400, 401, 403, 404, 429, 500])
   func otherStatuses(status: Int) {
     #expect(judge(status, #"{"refresh_token":"R"}"#).salvagedRefreshToken == nil)

@@ -2,11 +2,21 @@
 
 import pytest
 
-from support.unattended import log_in
-from support.vault import vault_command, vault_file
+from support.accounts import account_file
+from support.unattended import log_in, refresh
+from support.vault import counter_file, status, vault_command, vault_file
 
 # Their records have ids by lot.
 NAMES = [f"work{number}" for number in range(5)]
+
+
+def put_over(home, copy):
+    """Under the running agent, as mv does; with what belongs to the copy alone."""
+    draft = vault_file(home).with_name("draft")
+    draft.write_bytes(copy.read_bytes())
+    draft.chmod(0o600)
+    draft.rename(vault_file(home))
+    vault_file(home).with_name("vault.db-wal").unlink(missing_ok=True)
 
 
 def log_in_anew(home):
@@ -39,11 +49,7 @@ def test_a_login_that_was_made_over_an_older_vault_is_the_one_that_counts(vault,
             files[name].chmod(0o600)
         home.oauthctl("reload")
     log_in_anew(home)
-    draft = vault_file(home).with_name("draft")
-    draft.write_bytes(copy.read_bytes())
-    draft.chmod(0o600)
-    draft.rename(vault_file(home))
-    vault_file(home).with_name("vault.db-wal").unlink(missing_ok=True)
+    put_over(home, copy)
     home.oauthctl("vault", "status", check=False)
     tokens = log_in_anew(home)
     if end == "restart":
@@ -52,3 +58,97 @@ def test_a_login_that_was_made_over_an_older_vault_is_the_one_that_counts(vault,
         vault_command(home, "lock", check=False)
         vault_command(home, "unlock")
     assert [home.oauthctl("get-token", name).stdout for name in NAMES] == tokens
+
+
+@pytest.fixture
+def copied(vault, server):
+    """A copy of the vault from before the last login and the last refresh; `gone` was forgotten since."""
+    log_in(vault, server, "gone")
+    copy = vault.root / "copy"
+    vault_command(vault, "backup", copy)
+    vault.counter = counter_file(vault).read_bytes()
+    log_in(vault, server, "late")
+    refresh(vault, check=True)
+    file = account_file(vault, "gone")
+    text = file.read_text()
+    vault.oauthctl("account", "forget", "gone", "--yes")
+    file.write_text(text)
+    file.chmod(0o600)
+    vault.oauthctl("reload")
+    return copy
+
+
+# Whoever kills an agent before it has looked loses what it alone has.
+WAYS = [(noticed, end) for noticed in ("by status", "by a login", "by a refresh", "at the end")
+        for end in ("stop", "SIGTERM", "lock", "kill") if (noticed, end) != ("at the end", "kill")]
+
+
+@pytest.mark.parametrize("noticed, end", WAYS)
+def test_what_the_agent_alone_has_is_written_into_an_older_vault(vault, server, copied, noticed, end):
+    put_over(vault, copied)
+    if noticed == "by status":
+        assert status(vault)["rolled_back"]
+    elif noticed == "by a login":
+        log_in(vault, server, "new")
+    elif noticed == "by a refresh":
+        refresh(vault, check=True)
+    if end == "kill":
+        # What was to be written is, once what was begun later is.
+        vault_command(vault, "backup", vault.root / "after")
+        refresh(vault, "late", check=True)
+    if end == "stop":
+        vault.oauthctl("agent", "stop")
+    elif end == "SIGTERM":
+        vault.agent.stop()
+    elif end == "kill":
+        vault.agent.kill()
+    else:
+        vault_command(vault, "lock")
+        vault_command(vault, "unlock")
+    if end != "lock":
+        vault.agent.stop()
+        vault.agent.start()
+    assert status(vault)["rolled_back"]
+    # They are newer than the rollback, so nothing is held; what was logged out is back, as at any start, and is.
+    for name in ["work", "late"] + ["new"] * (noticed == "by a login"):
+        refresh(vault, name, check=True)
+    assert "older" in refresh(vault, "gone").stderr
+
+
+@pytest.mark.parametrize("look", ["status", "accept", "backup", "stop"])
+def test_a_vault_put_over_together_with_its_counter_is_noticed_while_the_agent_runs(vault, copied, look):
+    put_over(vault, copied)
+    counter_file(vault).write_bytes(vault.counter)
+    if look == "status":
+        assert status(vault)["rolled_back"]
+    elif look == "accept":
+        vault_command(vault, "accept-rollback", "--yes")
+    elif look == "backup":
+        again = vault.root / "again"
+        vault_command(vault, "backup", again)
+        put_over(vault, again)
+    vault.agent.restart()
+    for name in ("work", "late"):
+        refresh(vault, name, check=True)
+
+
+def test_the_newer_vault_that_is_put_over_an_accepted_older_one_counts(vault, server, copied):
+    newest = vault.root / "newest"
+    vault_command(vault, "backup", newest)
+    vault.agent.stop()
+    put_over(vault, copied)
+    vault.agent.start()
+    vault_command(vault, "accept-rollback", "--yes")
+    # Made after that, so it is the newest of all.
+    log_in(vault, server, "other")
+    put_over(vault, newest)
+    for step in ("running", "restarted"):
+        status(vault)
+        refresh(vault, "other", check=True)
+        assert vault.oauthctl("get-token", "late").stdout
+        vault.oauthctl("get-token", "work")
+        if step == "running":
+            vault.agent.restart()
+    vault_command(vault, "accept-rollback", "--yes")
+    for name in ("work", "late", "other"):
+        refresh(vault, name, check=True)

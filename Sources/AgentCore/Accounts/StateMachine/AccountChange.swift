@@ -34,6 +34,10 @@ package enum AccountChange: Sendable {
   case register(ClientRegistrationRecord)
   /// A client that was registered for another account is left to this one, whose login is by it.
   case takeOver(ClientRegistrationRecord)
+  /// Another vault lies in the place of the one that was open: writes what is kept here into it. See `RecordStore.rolledBackFrom`.
+  case writeAnew(afterRollback: UInt64?)
+  /// The same where that vault has the newer record: it is the one that counts.
+  case restore(AccountRecord, afterRollback: UInt64?)
   /// Deletes all but what is still to be revoked at a server, and the client there that was registered for it. `login`
   /// is the `GrantRecord.loginID` that a person was shown, and empty where there was none.
   case forget(login: String? = nil)
@@ -44,6 +48,31 @@ package enum AccountChange: Sendable {
     case .setSecret(let kind, _, _, _, _), .forgetSecret(let kind, _): kind
     case .setCertificate: .clientSecret
     default: nil
+    }
+  }
+
+  /// Whether it is saved also where the record is equal.
+  var isSavedAnyway: Bool {
+    switch self {
+    // What was accepted may be another spelling of the same letters, which is equal here and to no server.
+    case .accept, .writeAnew, .restore: true
+    default: false
+    }
+  }
+
+  /// Whether what held refreshes back may be mended by it.
+  var eases: Bool {
+    switch self {
+    case .keepLenders, .owe, .dropRevocation, .lateToken, .register, .takeOver, .placeSecrets, .writeAnew: false
+    default: true
+    }
+  }
+
+  /// Whether nobody else has what it saves.
+  var isOnlyCopy: Bool {
+    switch self {
+    case .lateToken, .writeAnew: true
+    default: false
     }
   }
 }
@@ -164,6 +193,12 @@ extension AccountStateMachine {
       next.revocations.removeAll {
         $0.token == revocation.token && $0.clientURI == revocation.clientURI && $0.binding == revocation.binding
       }
+    case .writeAnew(let rollback):
+      guard latest != nil else { return [.changed(id, nil)] + proceed(at: now) }
+      writeAnew(&next, afterRollback: rollback)
+    case .restore(let found, let rollback):
+      next = found
+      restore(found, afterRollback: rollback)
     case .forget(let login?) where login != next.grant?.loginID ?? "":
       return [.changed(id, .changedMeanwhile(name))] + proceed(at: now)
     case .register(let registration):
@@ -189,16 +224,10 @@ extension AccountStateMachine {
     }
     // Also where it is the same one again: somebody has said so.
     if let kind = change.secretKind { secretChanges[kind, default: 0] += 1 }
-    // What was accepted may be another spelling of the same letters, which is equal here and to no server.
-    let isAccepted = if case .accept = change { true } else { false }
-    if next == record && !isAccepted || record == nil && next.isEmpty { return [.changed(id, nil)] + proceed(at: now) }
-    let eases =
-      switch change {
-      case .keepLenders, .owe, .dropRevocation, .lateToken, .register, .takeOver, .placeSecrets: false
-      default: true
-      }
-    let bringsToken = if case .lateToken = change { true } else { false }
-    let purpose = Purpose.change(id, eases: eases, bringsToken: bringsToken)
+    if next == record && !change.isSavedAnyway || record == nil && next.isEmpty {
+      return [.changed(id, nil)] + proceed(at: now)
+    }
+    let purpose = Purpose.change(id, eases: change.eases, isOnlyCopy: change.isOnlyCopy)
     guard !next.isEmpty else {
       phase = .saving(nil, purpose)
       return [.erase]

@@ -38,15 +38,13 @@ extension AccountStateMachine {
     }
   }
 
-  /// Whether a refresh token is being saved that nobody else has, and that the server gave in exchange for the one before.
-  package var isSavingRotation: Bool {
+  /// Whether what is being saved would be lost with this process, as a refresh token that the server gave for the one before.
+  package var isSavingOnlyCopy: Bool {
     switch phase {
     case .saving(let candidate, .answer), .saving(let candidate, .retrySave):
       candidate?.grant?.refreshToken != record?.grant?.refreshToken
     // Any other change fails without room, and then nothing of it counts.
-    case .saving(let candidate, .change(_, _, bringsToken: true)):
-      candidate?.grant?.refreshToken != record?.grant?.refreshToken
-        || candidate?.grant?.otherRefreshToken != record?.grant?.otherRefreshToken
+    case .saving(_, .change(_, _, isOnlyCopy: true)): true
     case .idle, .saving, .sending: false
     }
   }

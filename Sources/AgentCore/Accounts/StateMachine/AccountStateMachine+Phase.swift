@@ -26,9 +26,8 @@ extension AccountStateMachine {
     case secondIntent(TokenCall, beside: Flight)
     /// After an answer: what to tell the waiters once it is durable.
     case answer(TokenCall?, Outcome)
-    /// `eases`: what held refreshes back may be mended by it. `bringsToken`: it is a refresh token of a server's, which nobody
-    /// else has.
-    case change(ChangeID, eases: Bool, bringsToken: Bool = false)
+    /// `eases`: what held refreshes back may be mended by it. `isOnlyCopy`: nobody else has what is saved.
+    case change(ChangeID, eases: Bool, isOnlyCopy: Bool = false)
     case retrySave
   }
 

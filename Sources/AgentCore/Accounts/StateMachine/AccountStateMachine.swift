@@ -23,7 +23,7 @@ package struct AccountStateMachine: Sendable {
   package private(set) var differences: [DefinitionDifference] = []
 
   /// Set where the vault is older than what this machine has seen, until that is accepted: see `RecordStore.rolledBackFrom`.
-  package private(set) var rollback: UInt64?
+  package internal(set) var rollback: UInt64?
   /// Nothing is sent any more: the vault is being locked, or the agent stops. What is under way is made durable.
   package internal(set) var isClosed = false
   /// Since then the record that could not be saved was tried again.
@@ -181,8 +181,8 @@ package struct AccountStateMachine: Sendable {
     // A disk that is full keeps the end of a revocation from being noted, too: it is not sent again and again for that.
     revocationQueue.fail { $0.fail(failure.message, at: now.bootSeconds, spread: random) }
     switch purpose {
-    case .change(let id, _, let bringsToken):
-      if bringsToken { unsaved = candidate }
+    case .change(let id, _, let isOnlyCopy):
+      if isOnlyCopy { unsaved = candidate }
       return [.changed(id, failure)] + proceed(at: now)
     case .answer, .retrySave:
       // The only copy of a rotated refresh token, as above: it stays here and is saved again before anything else is sent.
