@@ -5,11 +5,14 @@ import AgentWire
 struct BindingConsent {
   let binding: DefinitionBinding
   let differences: [DefinitionDifference]
+  /// `GrantRecord.loginID` of the logins that lend to it. They may be anybody's by now whose server names nobody.
+  let lenders: [String]
 
   var digest: String {
     var digest = TextDigest("oauthctl agreement 1")
     digest.add(binding.digest)
     digest.add(differences.flatMap { [$0.key, $0.was, $0.now] })
+    digest.add(lenders)
     return digest.hex
   }
 }

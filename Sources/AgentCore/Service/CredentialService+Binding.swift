@@ -37,7 +37,8 @@ extension CredentialService {
       server.binding(definition, hasSecret: now.record?.clientSecret != nil), of: name)
     // A person reads each of them.
     binding.publicOnly = nil
-    let agreement = BindingConsent(binding: binding, differences: grant.binding.differences(to: binding))
+    let agreement = BindingConsent(
+      binding: binding, differences: grant.binding.differences(to: binding), lenders: lenders)
     var answer = AccountAcceptAnswer(agreement, definition.grant)
     if request.dryRun == true { return answer }
     guard let agreed = request.bindingDigest else {
@@ -67,15 +68,17 @@ extension CredentialService {
     let given = try account.flatMap { (account) throws(AgentFailure) in try secrets(of: account, for: request.secretsID)
     }
     let context = LoginContext(definition: definition, record: account?.machine.record, given: given)
-    let (binding, _) = try withLenders(server.binding(definition, hasSecret: context.clientSecret != nil), of: name)
-    return AccountAcceptAnswer(agreement(context, binding), definition.grant)
+    let (binding, lenders) = try withLenders(
+      server.binding(definition, hasSecret: context.clientSecret != nil), of: name)
+    return AccountAcceptAnswer(agreement(context, binding, lenders), definition.grant)
   }
 
-  /// What a login of `context` with `binding` would change.
-  func agreement(_ context: LoginContext, _ binding: DefinitionBinding) -> BindingConsent {
+  /// What a login of `context` with `binding` would change, that `lenders` lend to.
+  func agreement(_ context: LoginContext, _ binding: DefinitionBinding, _ lenders: [String]) -> BindingConsent {
     BindingConsent(
       binding: binding,
-      differences: loginDifferences(context.record, context.given?.password, binding, context.definition))
+      differences: loginDifferences(context.record, context.given?.password, binding, context.definition),
+      lenders: lenders)
   }
 
   /// Of a password that is used once, too.
@@ -95,10 +98,10 @@ extension CredentialService {
   /// Throws `definition_changed` when a login with `binding` would send what is kept, or what it gets, elsewhere than
   /// before and nobody has agreed to just that. Returns the digest of what a person would be shown.
   func checkLogin(
-    _ context: LoginContext, _ binding: DefinitionBinding, agreed: String?
+    _ context: LoginContext, _ binding: DefinitionBinding, _ lenders: [String], agreed: String?
   ) throws(AgentFailure) -> String {
     let name = context.definition.name
-    let agreement = agreement(context, binding)
+    let agreement = agreement(context, binding, lenders)
     let (shown, differences) = (agreement.digest, agreement.differences)
     guard !differences.isEmpty, agreed != shown else { return shown }
     // The person gave it for this login, which is asked for once more.

@@ -7,7 +7,7 @@ import Testing
 struct BindingConsentTests {
   private func digest(_ differences: (String, String, String)...) -> String {
     BindingConsent(
-      binding: .plain, differences: differences.map { DefinitionDifference(key: $0, was: $1, now: $2) }
+      binding: .plain, differences: differences.map { DefinitionDifference(key: $0, was: $1, now: $2) }, lenders: []
     ).digest
   }
 
@@ -28,6 +28,11 @@ struct BindingConsentTests {
   func bindings() {
     var other = DefinitionBinding.plain
     other.proxy = "http://proxy.example"
-    #expect(BindingConsent(binding: other, differences: []).digest != digest())
+    #expect(BindingConsent(binding: other, differences: [], lenders: []).digest != digest())
+  }
+
+  @Test("Another login of a lender is another agreement")
+  func lenders() {
+    #expect(BindingConsent(binding: .plain, differences: [], lenders: ["a"]).digest != digest())
   }
 }

@@ -12,6 +12,7 @@ from login.test_exchange import borrow, log_in
 from support.accounts import define, edit
 from support.dev_server import consenting
 from support.login import wait_until
+from support.terminal import run_at_terminal
 
 
 @pytest.fixture
@@ -116,3 +117,29 @@ def test_a_login_that_waits_for_its_lender_is_not_made_of_another_login_of_that(
         assert borrower.returncode != 0 and "nothing of this one is kept" in refused, refused
         assert exchange.got_with == {}
         asks.communicate(timeout=60)
+
+
+@pytest.mark.parametrize("asked", ["login", "accept"])
+def test_a_yes_to_a_lender_is_none_to_another_login_of_it(home, agent, asked):
+    """Neither server has said whose it is, so that both look alike."""
+    with People() as people, Remembers() as exchange:
+        people.log_in_alice(home, exchange)
+        if asked == "accept":
+            define(home, "firm", f'issuer = "{people.issuer}"', 'client_id = "mine"',
+                   f'hosts = ["{people.issuer}", "{exchange.issuer}"]')
+            home.oauthctl("login", "firm")
+        borrow(home, exchange)
+        if asked == "accept":
+            home.oauthctl("login", "api", "--accept-changes")
+            edit(home, "api", subject_account='"firm"')
+        lender = "firm" if asked == "accept" else "company"
+
+        def answer():
+            home.oauthctl("login", lender)
+            return "y\n"
+
+        words = ["login", "api"] if asked == "login" else ["account", "accept", "api"]
+        status, shown = run_at_terminal(
+            home, home.programs / "oauthctl", *words, answers={"[y/N]": answer}, seconds=60)
+        assert status != 0 and "changed since it was shown" in shown, shown
+        assert len(exchange.got_with) == (asked == "accept")
