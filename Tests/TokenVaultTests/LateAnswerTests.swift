@@ -108,13 +108,13 @@ struct LateAnswerTests {
     }
   }
 
-  @Test("there are 64 late answers for a record, and 64 KiB in each, at most")
+  @Test("there are 64 late answers for a record, and 512 KiB in each, at most")
   func bounds() async throws {
     let (vault, box) = try await opened()
-    let most = Secret([UInt8](repeating: 7, count: 65_536))
+    let most = Secret([UInt8](repeating: 7, count: 524_288))
     try await box.put(most, for: first)
     await #expect(throws: VaultError.self) {
-      try await box.put(Secret([UInt8](repeating: 7, count: 65_537)), for: first)
+      try await box.put(Secret([UInt8](repeating: 7, count: 524_289)), for: first)
     }
     for _ in 2...64 { try await box.put(Secret("x"), for: first) }
     await #expect(throws: VaultError.self) { try await box.put(Secret("x"), for: first) }

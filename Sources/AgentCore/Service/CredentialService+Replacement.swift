@@ -42,7 +42,7 @@ extension CredentialService {
     var others = Set(accounts.keys)
     for (stored, record) in onePerAccount(read) {
       guard let account = accounts[record.name] else {
-        adopt(stored, record, [:])
+        begin(stored, record)
         continue
       }
       guard account.id == stored.id || account.hasNothing else {
@@ -57,9 +57,18 @@ extension CredentialService {
     }
     for account in others.compactMap({ accounts[$0] }) {
       event(account, .changed(.writeAnew(afterRollback: rollback), 0))
-      if account.machine.latest == nil { event(account, .rolledBack(from: rollback)) }
     }
     tellVault()
+  }
+
+  /// Takes in an account that has no file.
+  private func begin(_ stored: VaultRecord, _ record: AccountRecord) {
+    adopt(stored, record, [:])
+    guard let account = accounts[record.name] else { return }
+    if isClosed { event(account, .closed(nil)) }
+    publish(record.name)
+    reschedule(account)
+    tell(record.name)
   }
 
   /// `record` as it may be written once more by whoever was told that the vault is another one.

@@ -109,8 +109,12 @@ extension CredentialService {
   /// `seconds`. Tokens that are ready are served all the while.
   package func drain(seconds: Double) async {
     availability.stop()
-    await lookAtVault()
     closeAll(nil)
+    beginWork()
+    Task {
+      await self.lookAtVault()
+      self.endWork()
+    }
     await idle(seconds: seconds)
   }
 

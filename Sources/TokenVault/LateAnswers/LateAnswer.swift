@@ -2,8 +2,8 @@ import Sealing
 
 /// A sealed payload that waits for the vault to be opened. docs/vault-format.md has its bytes.
 enum LateAnswer {
-  /// Payloads are 64 KiB at most: a refresh token of 32 KiB, escaped for JSON, and what its login is bound to.
-  static let maximumPayloadCount = 65_536
+  /// Payloads are 512 KiB at most: a refresh token of 32 KiB, each byte of it escaped for JSON, and what its login is bound to.
+  static let maximumPayloadCount = 524_288
 
   private static let headCount = 4 + VaultFormat.vaultIDCount
   /// format ‖ vault id ‖ record id ‖ number ‖ length of payload

@@ -4,7 +4,7 @@ package import Sealing
 /// `RecordStore.lateAnswers` gives it back once the store is open again.
 package protocol LateAnswerStore: Sendable {
   /// Durable when it returns. Throws `storageFailed` where it could not be written, or too much is there already: 64
-  /// late answers for a record, 4,096 in all, 64 KiB each.
+  /// late answers for a record, 4,096 in all, 512 KiB each.
   func put(_ payload: Secret, for record: RecordID) async throws(VaultError)
 }
 

@@ -3,6 +3,7 @@
 import pytest
 
 from support.accounts import account_file
+from support.login import wait_until
 from support.unattended import log_in, refresh
 from support.vault import counter_file, status, vault_command, vault_file
 
@@ -152,3 +153,31 @@ def test_the_newer_vault_that_is_put_over_an_accepted_older_one_counts(vault, se
     vault_command(vault, "accept-rollback", "--yes")
     for name in ("work", "late", "other"):
         refresh(vault, name, check=True)
+
+
+@pytest.mark.parametrize("before", ["logged out there", "of another record there"])
+def test_the_login_that_first_meets_the_older_vault_is_the_one_that_counts(vault, server, copied, before):
+    """The older vault has a login of the account that it is for."""
+    name = "gone"
+    if before == "logged out there":
+        name = "late"
+        vault_command(vault, "backup", copied.with_name("newer"))
+        copied = copied.with_name("newer")
+        vault.oauthctl("logout", name)
+    # Nobody looks at the vault between its change and the end of the login.
+    browser = vault.bin / "browser"
+    started, goes_on = vault.root / "started", vault.root / "goes-on"
+    browser.write_text(f'#!/bin/sh\n: >{started}\nuntil [ -e {goes_on} ]; do sleep 0.05; done\n'
+                       'exec curl -sSL -o /dev/null "$1"\n')
+    login = vault.start(vault.programs / "oauthctl", "login", name)
+    wait_until(started.exists, 30, "the browser is started")
+    put_over(vault, copied)
+    goes_on.touch()
+    told = login.communicate(timeout=60)
+    assert login.returncode == 0, told
+    for step in ("running", "restarted"):
+        refresh(vault, name, check=True)
+        refresh(vault, check=True)
+        if step == "running":
+            vault.agent.restart()
+    assert vault.agent.log.read_text().count("another program changed the vault while it was open") == 1

@@ -193,9 +193,7 @@ extension AccountStateMachine {
       next.revocations.removeAll {
         $0.token == revocation.token && $0.clientURI == revocation.clientURI && $0.binding == revocation.binding
       }
-    case .writeAnew(let rollback):
-      guard latest != nil else { return [.changed(id, nil)] + proceed(at: now) }
-      writeAnew(&next, afterRollback: rollback)
+    case .writeAnew(let rollback): writeAnew(&next, afterRollback: rollback)
     case .restore(let found, let rollback):
       next = found
       restore(found, afterRollback: rollback)
