@@ -77,12 +77,16 @@ package protocol RecordStore: Sendable {
   /// server revoke the whole grant. It stays the same over restarts, and is greater for each later rollback.
   var rolledBackFrom: UInt64? { get async }
 
-  /// Set once where another store lies in the place of the one that was read and written: until this was asked for, writes
-  /// throw `replaced`, and go into the other one afterwards.
+  /// Set where another store lies in the place of the one that was read and written: writes throw `replaced` until
+  /// `replacementIsTaken`, and go into the other one afterwards.
   func replacement() async throws(VaultError) -> VaultReplacement?
+
+  /// Whoever writes knows what `replacement` has given.
+  func replacementIsTaken() async
 }
 
 extension RecordStore {
   package var rolledBackFrom: UInt64? { get async { nil } }
   package func replacement() async throws(VaultError) -> VaultReplacement? { nil }
+  package func replacementIsTaken() async {}
 }

@@ -46,10 +46,9 @@ extension Vault {
   /// Keeps what the vault is known to be, before its files are closed.
   private func remember() {
     guard let session else { return }
-    let catalogue = session.catalogue
-    last = VaultContents(vaultID: session.database.vaultID, commit: catalogue.commit, entries: catalogue.entries)
+    last = VaultContents(session, rollback)
     guard let keys, session.slots.allSatisfy({ session.isIntact($0, keys: keys) }) else { return }
-    known = (catalogue, session.slots)
+    known = (session.catalogue, session.slots)
   }
 
   /// Writes the slots anew that the catalogue is about, where older ones of a backup lie in the vault that was just opened: what a

@@ -31,7 +31,7 @@ extension Vault {
     removeNextKeyFile(vaultID: database.vaultID, slots)
     rollback = judgeCounter(&session)
     // The counter of that time may have been put back with it.
-    if rollback == nil, let last, last.vaultID == database.vaultID, last.commit > catalogue.commit {
+    if let last, last.commit > catalogue.commit, last.commit > rollback?.expected ?? 0 {
       rollback = Rollback(found: catalogue.commit, expected: last.commit)
     }
     if purgeProblem == nil, try FlagFile.purgeDue.isSet(in: directory, location) {
@@ -46,29 +46,22 @@ extension Vault {
     return self.session
   }
 
-  /// By the keys in memory. Where they do not fit, as at a start: a vault from before a rekey that was put back is old, not
-  /// damaged.
+  /// By the keys in memory, where there are any. Nothing of an open vault goes into one that they do not open: it is another one,
+  /// or from before a rekey, and may open in other ways.
   private func openCatalogue(
     of database: VaultDatabase, _ slots: [Slot],
     keysFrom: (VaultDatabase, [Slot]) throws(VaultError) -> VaultKeys
   ) throws(VaultError) -> (VaultKeys, Catalogue) {
     let sealed = try database.sealedCatalogue()
-    var mismatch: VaultError?
-    if let keys {
-      do throws(VaultError) {
-        return (keys, try Catalogue(opening: sealed, vaultID: database.vaultID, keys: keys))
-      } catch {
-        guard case .damaged = error else { throw error }
-        mismatch = error
-      }
-    }
-    do throws(VaultError) {
+    guard let keys else {
       let keys = try keysFrom(database, slots)
       return (keys, try Catalogue(opening: sealed, vaultID: database.vaultID, keys: keys))
+    }
+    do throws(VaultError) {
+      return (keys, try Catalogue(opening: sealed, vaultID: database.vaultID, keys: keys))
     } catch {
-      // Only a person's secret could tell whether it is old.
-      if case .locked = error, let mismatch { throw mismatch }
-      throw error
+      guard case .damaged = error else { throw error }
+      throw .damaged(what: "its key is not the open vault's; or it is another vault, or from before a rekey")
     }
   }
 

@@ -3,7 +3,9 @@ extension Vault {
   package func spill(_ record: VaultRecord) async throws(VaultError) {
     guard let spill = spill() else { throw .storageFailed("there is no other place to keep it") }
     do throws(VaultError) {
-      try spill.write(record, following: entry(of: record.id)?.commit, random: random)
+      // Nobody would look for it.
+      guard let row = entry(of: record.id) else { throw .storageFailed("the vault has no row that it could follow") }
+      try spill.write(record, following: row.commit, random: random)
     } catch {
       unkept.insert(record.id)
       throw error

@@ -21,7 +21,7 @@ package actor Vault: RecordStore {
   var lock: VaultLock?
   /// Outlive a failed write, so that the vault can be opened again without asking anybody.
   var keys: VaultKeys? {
-    didSet { if keys == nil { (known, last, replaced, unkept) = (nil, nil, nil, []) } }
+    didSet { if keys == nil { (known, last, replaced, taken, unkept) = (nil, nil, nil, nil, []) } }
   }
   var session: Session?
   /// Of the vault that `keys` are of.
@@ -32,6 +32,8 @@ package actor Vault: RecordStore {
   var last: VaultContents?
   /// What was read from the vault, where another one lies in its place by now and nobody was told: see ``replacement()``.
   var replaced: VaultContents?
+  /// What whoever has read the vault is being told of.
+  var taken: VaultContents?
   /// Records that are kept aside, and those that no place has taken.
   var spilled: Set<RecordID> = []
   var unkept: Set<RecordID> = []
@@ -124,7 +126,7 @@ package actor Vault: RecordStore {
       }
       throw error
     }
-    replaced = nil
+    (replaced, taken) = (nil, nil)
     if purgeProblem != nil { try? finishSlotChange() }
     return await merged(records)
   }

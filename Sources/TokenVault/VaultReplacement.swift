@@ -1,47 +1,64 @@
 /// What was in the vault when this process last had its files open.
 struct VaultContents {
-  let vaultID: [UInt8]
   let commit: UInt64
   let entries: [RecordID: Catalogue.Entry]
+  /// See ``RecordStore/rolledBackFrom``.
+  let rolledBackFrom: UInt64?
   /// The entries after a commit that failed: it may be on disk all the same.
   var doubtful: [RecordID: Catalogue.Entry]?
 
+  init(_ session: Vault.Session, _ rollback: Rollback?) {
+    commit = session.catalogue.commit
+    entries = session.catalogue.entries
+    rolledBackFrom = rollback?.expected
+  }
+
   /// Whether a vault with `entries` is that one.
-  func isSame(_ vaultID: [UInt8], _ entries: [RecordID: Catalogue.Entry]) -> Bool {
-    vaultID == self.vaultID && (entries == self.entries || entries == doubtful)
+  func isSame(_ entries: [RecordID: Catalogue.Entry], _ rolledBackFrom: UInt64?) -> Bool {
+    rolledBackFrom == self.rolledBackFrom && (entries == self.entries || entries == doubtful)
   }
 }
 
-/// Another vault lies in the place of the one that was read: an older copy for instance, which somebody has put back.
+/// Another state of the vault lies in the place of the one that was read: an older copy for instance, which somebody has put
+/// back.
 package struct VaultReplacement: Sendable {
-  /// All of its records.
+  /// All of its records, and the last commit.
   package let records: [VaultRecord]
-  /// Those that are newer than what was read, or were not there then.
-  package let newer: Set<RecordID>
+  package let commit: UInt64
+  /// The commit that wrote each record of before. Commits are numbered over all copies of a vault on a machine, so of two
+  /// the greater one is newer.
+  package let commits: [RecordID: UInt64]
   /// See ``RecordStore/rolledBackFrom``.
   package let rolledBackFrom: UInt64?
 
-  package init(records: [VaultRecord], newer: Set<RecordID>, rolledBackFrom: UInt64?) {
+  package init(records: [VaultRecord], commit: UInt64, commits: [RecordID: UInt64], rolledBackFrom: UInt64?) {
     self.records = records
-    self.newer = newer
+    self.commit = commit
+    self.commits = commits
     self.rolledBackFrom = rolledBackFrom
   }
 }
 
 extension Vault {
-  /// Looks at the files, and opens what has taken their place. Commits of one vault are numbered over all its copies on a
-  /// machine, so a greater one is newer.
+  /// Looks at the files, and opens what has taken their place.
   package func replacement() async throws(VaultError) -> VaultReplacement? {
     lookAgain()
+    // What was wrong with the file may be put right by now.
+    if session == nil, keys != nil, !isHeld { _ = try openedSession() }
     guard let replaced, let session, let keys else { return nil }
     var records: [VaultRecord] = []
     try Vault.eachRecord(of: session, keys) { records.append($0) }
-    let isCopy = replaced.vaultID == session.database.vaultID
-    let newer = session.catalogue.entries.filter { id, entry in
-      replaced.entries[id].map { isCopy && $0.commit < entry.commit } ?? true
-    }
-    self.replaced = nil
-    return VaultReplacement(records: records, newer: Set(newer.keys), rolledBackFrom: rollback?.expected)
+    taken = VaultContents(session, rollback)
+    return VaultReplacement(
+      records: records, commit: session.catalogue.commit, commits: replaced.entries.mapValues(\.commit),
+      rolledBackFrom: rollback?.expected)
+  }
+
+  package func replacementIsTaken() async {
+    guard let taken else { return }
+    // Yet another one may have come meanwhile.
+    replaced = session.map { taken.isSame($0.catalogue.entries, rollback?.expected) } == false ? taken : nil
+    self.taken = nil
   }
 
   /// Throws while whoever has read the vault does not know that another one lies in its place.
@@ -51,10 +68,10 @@ extension Vault {
 
   /// Compares the vault that was just opened with what it was when its files were closed.
   func judgeReplacement(_ session: Session) {
-    let (id, entries) = (session.database.vaultID, session.catalogue.entries)
-    if replaced?.isSame(id, entries) == true {
+    let entries = session.catalogue.entries
+    if replaced?.isSame(entries, rollback?.expected) == true {
       replaced = nil
-    } else if replaced == nil, let last, !last.isSame(id, entries) {
+    } else if replaced == nil, let last, !last.isSame(entries, rollback?.expected) {
       replaced = last
     }
     last = nil

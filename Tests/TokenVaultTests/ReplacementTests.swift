@@ -10,6 +10,8 @@ struct ReplacementTests {
 
   init() throws { scratch = try Scratch() }
 
+  private init(scratch: Scratch) { self.scratch = scratch }
+
   /// Puts `bytes` over the open vault's database, as mv does, without its log.
   private func putOver(_ bytes: [UInt8]) throws {
     let path = scratch.location.databaseFile
@@ -40,8 +42,11 @@ struct ReplacementTests {
     await #expect(throws: VaultError.self) { _ = try await vault.rekey() }
     #expect(await vault.status().isAloneWithLast)
     let found = try #require(try await vault.replacement())
-    #expect(found.records.map { Held($0) } == [Held(.sample(1))] && found.newer.isEmpty)
+    #expect(found.records.map { Held($0) } == [Held(.sample(1))])
+    #expect(found.commit == 2 && found.commits.values.sorted() == [2, 3])
     #expect(found.rolledBackFrom == 3)
+    await #expect(throws: replaced) { try await vault.put(.sample(2)) }
+    await vault.replacementIsTaken()
     #expect(try await vault.replacement() == nil, "once")
     try await vault.put(.sample(2))
     await vault.close()
@@ -78,7 +83,82 @@ struct ReplacementTests {
     try await vault.put(.sample(2, version: 2))
     try putOver(newest)
     let found = try #require(try await vault.replacement())
-    #expect(found.newer == [VaultRecord.sample(1).id, VaultRecord.sample(4).id])
+    let newer = found.records.filter { $0.commit > found.commits[$0.id] ?? 0 }
+    #expect(newer.map(\.id) == [VaultRecord.sample(1).id, VaultRecord.sample(4).id])
+  }
+
+  @Test("it is noticed, too, where an earlier rollback is not accepted yet")
+  func whileRolledBack() async throws {
+    let vault = scratch.vault()
+    try await vault.put(.sample(1))
+    let oldest = try await copy(of: vault)
+    try await vault.put(.sample(1, version: 2))
+    await vault.close()
+    try putOver(oldest)
+    _ = try await vault.loadAll()
+    #expect(await vault.rolledBackFrom == 3)
+    try await vault.put(.sample(2))
+    let older = try await copy(of: vault)
+    let counter = try scratch.read(scratch.location.counterFile)
+    try await vault.put(.sample(3))
+    try putOver(older)
+    try scratch.write(counter, to: scratch.location.counterFile)
+    #expect(try await vault.replacement()?.rolledBackFrom == 5)
+  }
+
+  @Test("another one that comes while it is being told is told next")
+  func twice() async throws {
+    let vault = scratch.vault()
+    try await vault.put(.sample(1))
+    let oldest = try await copy(of: vault)
+    try await vault.put(.sample(2))
+    let older = try await copy(of: vault)
+    try await vault.put(.sample(3))
+    try putOver(older)
+    _ = try #require(try await vault.replacement())
+    try putOver(oldest)
+    _ = await vault.status()
+    await vault.replacementIsTaken()
+    #expect(try await vault.replacement()?.commits.count == 2)
+  }
+
+  @Test("one that is not accepted yet, with the same rows, is another one")
+  func unaccepted() async throws {
+    let vault = scratch.vault()
+    try await vault.put(.sample(1))
+    let older = try await copy(of: vault)
+    try await vault.put(.sample(1, version: 2))
+    await vault.close()
+    try putOver(older)
+    _ = try await vault.loadAll()
+    try await vault.acceptRollback()
+    try putOver(older)
+    #expect(try await vault.replacement()?.rolledBackFrom == 4)
+  }
+
+  @Test("nothing goes into one that the keys in memory do not open: it is damage, and told", arguments: [false, true])
+  func otherVault(fromBeforeRekey: Bool) async throws {
+    let vault = scratch.vault()
+    try await vault.put(.sample(1))
+    var other = try await copy(of: vault)
+    let key = try scratch.read(scratch.location.keyFile)
+    if fromBeforeRekey {
+      _ = try await vault.rekey()
+      try scratch.write(key, to: scratch.location.keyFile)
+    } else {
+      let another = try Scratch()
+      let elsewhere = another.vault()
+      try await elsewhere.put(.sample(2))
+      other = try await ReplacementTests(scratch: another).copy(of: elsewhere)
+      try scratch.write(another.read(another.location.keyFile), to: scratch.location.keyFile)
+    }
+    try putOver(other)
+    for _ in 0..<2 { await #expect(throws: VaultError.self) { try await vault.put(.sample(3)) } }
+    await #expect(throws: VaultError.self) { _ = try await vault.replacement() }
+    #expect(await vault.status().state != .open)
+    #expect(try scratch.read(scratch.location.databaseFile) == other)
+    await vault.close()
+    #expect(try await vault.held() == [Held(.sample(fromBeforeRekey ? 1 : 2))], "a start takes it as it is")
   }
 
   @Test("one that is put back before anybody looked, and a failed write that took effect, are none")

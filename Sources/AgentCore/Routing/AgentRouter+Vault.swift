@@ -11,7 +11,8 @@ extension AgentRouter {
   func vaultStatus() async -> VaultStatusAnswer {
     let status = await vault.status()
     // A vault that hangs answers nothing else.
-    guard status.logLost == true, await service.lookAtVault(seconds: Self.replacementSeconds) else { return status }
+    guard status.logLost == true || [.failed, .damaged].contains(status.state) else { return status }
+    await service.lookAtVault(seconds: Self.replacementSeconds)
     return await vault.status()
   }
 

@@ -16,6 +16,8 @@ struct Availability {
   private(set) var unlockFailure: AgentFailure?
 
   var opening: Task<AgentFailure?, Never>?
+  /// Under way while the vault is compared with what was read from it: see `CredentialService.lookAtVault`.
+  var looking: Task<Bool, Never>?
   var locking: Task<Result<Bool, AgentFailure>, Never>?
   /// Under way while a vault is made in the place of one that is gone.
   var beginning: Task<Result<String?, AgentFailure>, Never>?

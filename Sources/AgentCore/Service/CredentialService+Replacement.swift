@@ -12,12 +12,21 @@ extension CredentialService {
   @discardableResult
   package func lookAtVault() async -> Bool {
     guard isOpen else { return false }
+    let task = availability.looking ?? Task { await self.takeReplacement() }
+    availability.looking = task
+    return await task.value
+  }
+
+  private func takeReplacement() async -> Bool {
+    defer { availability.looking = nil }
     do throws(VaultError) {
       guard let found = try await store.replacement() else { return false }
       let read = await StoredRecords.read(found.records)
       // Forgotten since: the next opening reads all of it.
       guard isOpen else { return true }
+      // What it writes waits for the next step.
       take(found, read)
+      await store.replacementIsTaken()
       return true
     } catch {
       logger.error("the vault cannot be read", metadata: ["reason": "\(AgentFailure(error).message)"])
@@ -40,25 +49,44 @@ extension CredentialService {
     let rollback = found.rolledBackFrom
     availability.rollback = rollback
     var others = Set(accounts.keys)
+    let ids = Set(found.records.map(\.id))
     for (stored, record) in onePerAccount(read) {
       guard let account = accounts[record.name] else {
         begin(stored, record)
         continue
       }
-      guard account.id == stored.id || account.hasNothing else {
-        removeOther(stored.id, of: record.name)
+      let counts = account.isSettled && account.isOlder(than: record, at: stored.commit, found)
+      guard account.id == stored.id || counts else {
+        others.remove(record.name)
+        write(account, inPlaceOf: stored.id, afterRollback: rollback)
         continue
       }
-      account.id = stored.id
+      if account.id != stored.id { (account.id, account.version) = (stored.id, stored.version) }
       account.version = max(account.version, stored.version)
-      guard account.hasNothing || found.newer.contains(stored.id) && account.isSettled else { continue }
+      guard counts else { continue }
       others.remove(record.name)
       event(account, .changed(.restore(record, afterRollback: rollback), 0))
     }
     for account in others.compactMap({ accounts[$0] }) {
-      event(account, .changed(.writeAnew(afterRollback: rollback), 0))
+      // A vault that was written after the account's row, and does not have it, has forgotten the account.
+      let isOver = account.isSettled && found.commit > found.commits[account.id] ?? .max && !ids.contains(account.id)
+      event(
+        account,
+        .changed(
+          isOver
+            ? .restore(AccountRecord(name: account.name), afterRollback: rollback)
+            : .writeAnew(afterRollback: rollback), 0))
     }
     tellVault()
+  }
+
+  /// Writes `account` anew, then removes the other record of its name.
+  private func write(_ account: Account, inPlaceOf other: RecordID, afterRollback rollback: UInt64?) {
+    let name = account.name
+    Task {
+      do throws(AgentFailure) { try await self.change(name, .writeAnew(afterRollback: rollback)) } catch { return }
+      self.removeOther(other, of: name)
+    }
   }
 
   /// Takes in an account that has no file.
@@ -82,9 +110,22 @@ extension CredentialService {
 }
 
 extension CredentialService.Account {
-  /// Nothing is kept for it, and nothing is about to be.
-  fileprivate var hasNothing: Bool { machine.latest == nil && machine.isIdle }
-
   /// What it has is what it had when the vault was read, or has written there.
   fileprivate var isSettled: Bool { machine.unsaved == nil && machine.isIdle }
+
+  /// Whether `record`, written by `commit`, of the vault that was found, is newer: by when its refresh token came. Commits tell
+  /// nothing of that where an older vault was accepted and written to.
+  fileprivate func isOlder(than record: AccountRecord, at commit: UInt64, _ found: VaultReplacement) -> Bool {
+    guard let own = machine.latest?.grant else { return true }
+    guard let grant = record.grant else { return machine.isRolledBack && commit > found.commits[id] ?? .max }
+    return grant.newest.seconds(since: own.newest) > 0
+  }
+}
+
+extension GrantRecord {
+  /// When it was made, or got its refresh token.
+  fileprivate var newest: Moment {
+    guard let received = refreshTokenReceived, received.seconds(since: loggedIn) > 0 else { return loggedIn }
+    return received
+  }
 }

@@ -42,15 +42,16 @@ enum TokenBody {
 
   /// The refresh token of an answer that may be bad in every other way; nil when there is none of 1…32768 bytes.
   ///
-  /// Text that begins as an object and breaks later is searched too: the server has rotated, whatever came over.
-  static func salvagedRefreshToken(_ body: TokenBody, of answer: HTTPAnswer) -> Secret? {
+  /// Text that begins as an object and breaks later is searched too: the server has rotated, whatever came over. Not where
+  /// the rest is missing (`isCut`): what stands deeper may be another token beside the one to come.
+  static func salvagedRefreshToken(_ body: TokenBody, of answer: HTTPAnswer, isCut: Bool) -> Secret? {
     guard case .object(let object) = body else { return nil }
     switch object.value("refresh_token") {
     case .string(let token) where isRefreshToken(token): return token
     case .number(let digits) where isWhole(digits): return Secret(digits)
     default: break
     }
-    guard object.problem != nil else { return nil }
+    guard object.problem != nil, !isCut else { return nil }
     return answer.body.withBytes { JSONReader.strings(named: "refresh_token", in: $0) }.last(where: isRefreshToken)
   }
 

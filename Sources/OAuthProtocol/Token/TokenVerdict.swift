@@ -68,9 +68,13 @@ extension TokenJudgement {
   ///
   /// `now` is Unix seconds, for a `Retry-After` that is a date.
   package init(judging answer: HTTPAnswer, to request: HTTPRequest, now: Int64) {
+    self.init(answer, to: request, now: now, isCut: false)
+  }
+
+  private init(_ answer: HTTPAnswer, to request: HTTPRequest, now: Int64, isCut: Bool) {
     let body = TokenBody(answer)
     salvagedRefreshToken =
-      (200..<300).contains(answer.status) ? TokenBody.salvagedRefreshToken(body, of: answer) : nil
+      (200..<300).contains(answer.status) ? TokenBody.salvagedRefreshToken(body, of: answer, isCut: isCut) : nil
     hasUnusableRefreshToken =
       (200..<300).contains(answer.status) && salvagedRefreshToken == nil && body.hasUnusableRefreshToken
     serverDateSeconds = answer.dateSeconds
@@ -87,7 +91,7 @@ extension TokenJudgement {
   /// the refresh token counts; form data does not show where it was cut. Nil: nothing in it counts.
   package init?(judgingCut answer: HTTPAnswer, to request: HTTPRequest, now: Int64) {
     guard TokenBody.isJSON(answer.body) else { return nil }
-    self.init(judging: answer, to: request, now: now)
+    self.init(answer, to: request, now: now, isCut: true)
     if salvagedRefreshToken == nil { guard case .granted = verdict else { return nil } }
   }
 

@@ -48,7 +48,7 @@ extension Vault {
       in: directory, path: path, DatabaseContents(vaultID: vaultID, slots: slots, catalogue: catalogue))
     if anew { forgetGone(for: directory) }
     self.keys = keys
-    (last, replaced) = (nil, nil)
+    (last, replaced, taken) = (nil, nil, nil)
     do throws(VaultError) {
       guard try openSession(in: directory, keysFrom: keysFromKeyFile) != nil else {
         throw .storageFailed("\(path) vanished")

@@ -2,10 +2,11 @@
 
 import pytest
 
+from login.provider import Provider, use_silent_browser
 from support.accounts import account_file
 from support.login import wait_until
 from support.unattended import log_in, refresh
-from support.vault import counter_file, status, vault_command, vault_file
+from support.vault import counter_file, files_of, made_vault, seal, status, vault_command, vault_file
 
 # Their records have ids by lot.
 NAMES = [f"work{number}" for number in range(5)]
@@ -52,6 +53,10 @@ def test_a_login_that_was_made_over_an_older_vault_is_the_one_that_counts(vault,
     log_in_anew(home)
     put_over(home, copy)
     home.oauthctl("vault", "status", check=False)
+    if kind == "made anew":
+        # Its key is another one: nothing goes into it, so nothing is confirmed.
+        assert home.oauthctl("login", NAMES[0], check=False).status == 5
+        return
     tokens = log_in_anew(home)
     if end == "restart":
         agent.restart()
@@ -181,3 +186,104 @@ def test_the_login_that_first_meets_the_older_vault_is_the_one_that_counts(vault
         if step == "running":
             vault.agent.restart()
     assert vault.agent.log.read_text().count("another program changed the vault while it was open") == 1
+
+
+@pytest.mark.parametrize("has_counter", [False, True])
+def test_nothing_of_a_sealed_vault_goes_into_another_one_with_its_key_file(vault, server, tmp_path, has_counter):
+    """An older home is put back under the agent: it opens with the key file that lies in it."""
+    old = files_of(vault)
+    vault.agent.stop()
+    old = files_of(vault)
+    for path in old:
+        path.unlink()
+    vault.agent.start()
+    vault_command(vault, "create", "--anew", "--yes")
+    log_in(vault, server)
+    seal(vault, "a passphrase")
+    ours = vault_file(vault).read_bytes()
+    for path, data in old.items():
+        if has_counter or path != counter_file(vault):
+            path.touch(mode=0o600)
+            path.write_bytes(data)
+    vault_file(vault).with_name("vault.db-wal").unlink(missing_ok=True)
+    refresh(vault)
+    told = status(vault)
+    assert told["state"] == "damaged" and ours != vault_file(vault).read_bytes(), told
+    assert vault.oauthctl("get-token", "work").stdout
+    assert vault_file(vault).read_bytes() == old[vault_file(vault)]
+
+
+@pytest.mark.parametrize("fault", ["mode", "half of it"])
+@pytest.mark.parametrize("end", ["stop", "SIGTERM", "lock"])
+def test_an_older_vault_that_could_not_be_read_at_first_is_looked_at_again(vault, copied, fault, end):
+    put_over(vault, copied)
+    if fault == "mode":
+        vault_file(vault).chmod(0o644)
+    else:
+        with open(vault_file(vault), "r+b") as file:
+            file.truncate(copied.stat().st_size // 2)
+    assert vault_command(vault, "status", check=False).stderr
+    if fault == "mode":
+        vault_file(vault).chmod(0o600)
+    else:
+        vault_file(vault).write_bytes(copied.read_bytes())
+    if end == "stop":
+        vault.oauthctl("agent", "stop")
+        vault.agent.stop()
+        vault.agent.start()
+    elif end == "SIGTERM":
+        vault.agent.restart()
+    else:
+        vault_command(vault, "lock")
+        vault_command(vault, "unlock")
+    for name in ("work", "late"):
+        refresh(vault, name, check=True)
+
+
+@pytest.mark.parametrize("since", ["forgotten and logged in anew", "forgotten", "refreshed, and the older one failed"])
+@pytest.mark.parametrize("older", ["accepted", "held"])
+def test_the_newest_vault_that_is_put_back_over_an_older_one_counts(home, since, older):
+    """The older one was put there with the agent stopped, and did not do."""
+    use_silent_browser(home)
+    with Provider() as provider:
+        home.agent.start()
+        made_vault(home)
+        provider.define(home, 'scope = "read"', 'keep = "on-demand"')
+        home.oauthctl("login", "work")
+        copy, newest = home.root / "copy", home.root / "newest"
+        vault_command(home, "backup", copy)
+        if since.startswith("refreshed"):
+            refresh(home, check=True)
+        else:
+            text = account_file(home).read_text()
+            home.oauthctl("account", "forget", "work", "--yes")
+            account_file(home).write_text(text)
+            account_file(home).chmod(0o600)
+            home.oauthctl("reload")
+        if since.endswith("anew"):
+            home.oauthctl("login", "work")
+        vault_command(home, "backup", newest)
+        home.agent.stop()
+        counter = counter_file(home).read_bytes()
+        put_over(home, copy)
+        home.agent.start()
+        if older == "accepted":
+            vault_command(home, "accept-rollback", "--yes")
+            if since.startswith("refreshed"):
+                # What the agent writes of that is no newer token.
+                provider.refuses = "503 Service Unavailable"
+                assert refresh(home).status != 0
+                provider.refuses = False
+        else:
+            counter_file(home).write_bytes(counter)
+        put_over(home, newest)
+        vault_command(home, "status")
+        for step in ("running", "restarted"):
+            if older == "accepted":
+                vault_command(home, "accept-rollback", "--yes", check=False)
+            before = provider.tokens
+            told = refresh(home)
+            assert (told.status == 0) == (since != "forgotten"), (step, told)
+            if told.status == 0:
+                assert provider.form("refresh_token")["refresh_token"] == f"refresh-{before}"
+                home.agent.restart()

@@ -80,9 +80,9 @@ class Kept:
 def test_a_refresh_token_that_came_before_the_connection_failed_is_kept(home, cut):
     use_silent_browser(home)
     with Cutting() as provider:
-        provider.define(home, 'scope = "read"', 'keep = "on-demand"')
         home.agent.start()
         home.oauthctl("vault", "create")
+        provider.define(home, 'scope = "read"', 'keep = "on-demand"')
         home.oauthctl("login", "work")
         provider.cut = cut
         home.oauthctl("get-token", "work", "--force")
