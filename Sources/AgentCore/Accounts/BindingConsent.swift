@@ -5,14 +5,18 @@ import AgentWire
 struct BindingConsent {
   let binding: DefinitionBinding
   let differences: [DefinitionDifference]
-  /// `GrantRecord.loginID` of the logins that lend to it. They may be anybody's by now whose server names nobody.
-  let lenders: [String]
+  /// `GrantRecord.loginID` of the login that is bound anew, and of those that lend to it. They may be anybody's by now whose
+  /// server names nobody.
+  let logins: [String]
+  /// How often the client secret was set, which would be sent by that login.
+  var secretChanges = 0
 
   var digest: String {
     var digest = TextDigest("oauthctl agreement 1")
     digest.add(binding.digest)
     digest.add(differences.flatMap { [$0.key, $0.was, $0.now] })
-    digest.add(lenders)
+    digest.add(logins)
+    digest.add(String(secretChanges))
     return digest.hex
   }
 }

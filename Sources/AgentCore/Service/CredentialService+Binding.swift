@@ -38,7 +38,8 @@ extension CredentialService {
     // A person reads each of them.
     binding.publicOnly = nil
     let agreement = BindingConsent(
-      binding: binding, differences: grant.binding.differences(to: binding), lenders: lenders)
+      binding: binding, differences: grant.binding.differences(to: binding), logins: [grant.loginID] + lenders,
+      secretChanges: now.secretChanges[.clientSecret] ?? 0)
     var answer = AccountAcceptAnswer(agreement, definition.grant)
     if request.dryRun == true { return answer }
     guard let agreed = request.bindingDigest else {
@@ -47,7 +48,7 @@ extension CredentialService {
         hint: "ask with dry_run first, and send its binding_digest")
     }
     guard agreed == agreement.digest else { throw AgentFailure.changedMeanwhile(name) }
-    try await change(name, .accept(binding, from: grant.binding, lenders: lenders))
+    try await change(name, .accept(binding, from: grant.binding, login: grant.loginID, lenders: lenders))
     answer.accepted = true
     return answer
   }
@@ -78,7 +79,7 @@ extension CredentialService {
     BindingConsent(
       binding: binding,
       differences: loginDifferences(context.record, context.given?.password, binding, context.definition),
-      lenders: lenders)
+      logins: lenders)
   }
 
   /// Of a password that is used once, too.

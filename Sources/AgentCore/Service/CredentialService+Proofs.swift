@@ -65,6 +65,7 @@ extension TokenGet {
       account: request.account, url: request.url, username: request.username, scope: request.scope,
       resource: request.resource, audience: request.audience, minValiditySeconds: request.minValiditySeconds,
       rejected: request.rejected, timeoutMilliseconds: request.timeoutMilliseconds)
+    force = request.force
   }
 }
 

@@ -19,6 +19,7 @@ package struct DPoPProof: RequestParameters, Equatable {
   package var audience: [String]?
   package var minValiditySeconds: Int?
   package var rejected: RejectedToken?
+  package var force: Bool?
   package var timeoutMilliseconds: Int?
 
   package init(account: String? = nil, url: String, method: String, nonce: String? = nil) {
@@ -33,7 +34,7 @@ package struct DPoPProof: RequestParameters, Equatable {
 
   package typealias Keys = CodingKeys
   package enum CodingKeys: String, CodingKey, CaseIterable {
-    case account, url, method, nonce, username, scope, resource, audience, rejected
+    case account, url, method, nonce, username, scope, resource, audience, rejected, force
     case minValiditySeconds = "min_validity_s"
     case timeoutMilliseconds = "timeout_ms"
   }

@@ -15,6 +15,7 @@ enum ProvenToken {
     question.audience = request.audience
     question.minValiditySeconds = request.minValiditySeconds
     question.rejected = request.rejected
+    question.force = request.force
     question.timeoutMilliseconds = request.timeoutMilliseconds
     return try agent.call(
       question, about: request.account,

@@ -7,7 +7,7 @@ import Testing
 struct BindingConsentTests {
   private func digest(_ differences: (String, String, String)...) -> String {
     BindingConsent(
-      binding: .plain, differences: differences.map { DefinitionDifference(key: $0, was: $1, now: $2) }, lenders: []
+      binding: .plain, differences: differences.map { DefinitionDifference(key: $0, was: $1, now: $2) }, logins: []
     ).digest
   }
 
@@ -28,11 +28,12 @@ struct BindingConsentTests {
   func bindings() {
     var other = DefinitionBinding.plain
     other.proxy = "http://proxy.example"
-    #expect(BindingConsent(binding: other, differences: [], lenders: []).digest != digest())
+    #expect(BindingConsent(binding: other, differences: [], logins: []).digest != digest())
   }
 
-  @Test("Another login of a lender is another agreement")
+  @Test("Another login, of the account or of a lender, is another agreement, and so is another client secret")
   func lenders() {
-    #expect(BindingConsent(binding: .plain, differences: [], lenders: ["a"]).digest != digest())
+    #expect(BindingConsent(binding: .plain, differences: [], logins: ["a"]).digest != digest())
+    #expect(BindingConsent(binding: .plain, differences: [], logins: [], secretChanges: 1).digest != digest())
   }
 }

@@ -53,6 +53,33 @@ def test_what_is_accepted_comes_from_where_was_shown(home, agent):
         assert status == 3 and "Accepted" not in shown
 
 
+@pytest.mark.parametrize("given", ["a login", "a client secret"])
+def test_what_is_given_to_one_server_under_the_question_does_not_go_to_the_other(home, agent, given):
+    """The file says the first server for a moment, and the second again."""
+    with Server("first") as first, Server("second") as second:
+        def password_login():
+            home.oauthctl("login", "work", "--password-stdin", stdin=PASSWORD + "\n")
+
+        write(home, first)
+        password_login()
+        write(home, second)
+
+        def give():
+            write(home, first)
+            if given == "a login":
+                password_login()
+            else:
+                home.oauthctl("secret", "set", "work", "client_secret", stdin="for-the-first\n")
+            write(home, second)
+            return "y\n"
+
+        status, shown = run_at_terminal(
+            home, home.programs / "oauthctl", "account", "accept", "work", answers={"[y/N]": give})
+        home.oauthctl("get-token", "work", "--force", check=False)
+        assert second.seen == []
+        assert status == 3 and "Accepted" not in shown
+
+
 def test_what_is_agreed_to_is_shown_where_it_is_asked(home, agent, dot):
     """Standard error goes elsewhere, or JSON was asked for."""
     log_in(home, dot)

@@ -22,6 +22,13 @@ def test_a_login_proves_its_key_and_so_does_every_refresh(home, agent, provider)
     assert len({claims["jti"] for claims in provider.claims}) == len(provider.claims)
 
 
+def test_a_token_that_looks_good_is_renewed_where_somebody_forces_it(home, agent, provider):
+    log_in(home, provider)
+    call = ("--url", provider.issuer + "/api", "--method", "GET", "--format", "headers")
+    assert "DPoP access-1" in home.oauthctl("get-token", "work", *call).stdout
+    assert "DPoP access-2" in home.oauthctl("get-token", "work", "--force", *call).stdout
+
+
 def test_a_resource_that_takes_only_bound_tokens_is_logged_in_to_by_its_url(home, agent, provider):
     home.oauthctl("login", "work", provider.issuer + "/api")
     assert "dpop = true" in account_file(home).read_text()

@@ -19,9 +19,10 @@ package enum AccountChange: Sendable {
   case setCertificate(Secret, of: StoredSecret)
   /// `shown` is the one that a person was shown: another is kept. Nil: whichever is there.
   case forgetSecret(SecretKind, shown: StoredSecret? = nil)
-  /// Binds the grant, if it is still bound to `from`, to what a person agreed to. `lenders` are the `GrantRecord.loginID` of the
+  /// Binds the grant, if it is still bound to `from`, to what a person agreed to. `login` is its `GrantRecord.loginID`; nil: any.
+  /// `lenders` are the `GrantRecord.loginID` of the
   /// logins that lend to it now.
-  case accept(DefinitionBinding, from: DefinitionBinding, lenders: [String] = [])
+  case accept(DefinitionBinding, from: DefinitionBinding, login: String? = nil, lenders: [String] = [])
   /// Notes whose the logins are that lend to the grant, if it is still bound to `from`: they are the ones agreed to.
   case keepLenders(LentTokens, from: DefinitionBinding)
   /// A refresh token came when another answer had been taken already, or after a lock.
@@ -175,8 +176,10 @@ extension AccountStateMachine {
       next.grant?.refreshToken = nil
       next.grant?.otherRefreshToken = nil
       next.intent = nil
-    case .accept(let binding, let from, let lenders):
-      guard next.grant?.binding == from else { return [.changed(id, .changedMeanwhile(name))] + proceed(at: now) }
+    case .accept(let binding, let from, let login, let lenders):
+      guard next.grant?.binding == from, login == nil || login == next.grant?.loginID else {
+        return [.changed(id, .changedMeanwhile(name))] + proceed(at: now)
+      }
       next.move(to: binding)
       next.grant?.lenders = lenders.isEmpty ? nil : lenders
       // Another account's token, or another person's, was agreed to: what was got for the one before is not that.
