@@ -85,6 +85,9 @@ package struct GrantRecord: Sendable, Equatable, Codable {
   /// What the login asked for; nil in records from before this was kept.
   package var askedScope: [String]?
   package var loggedIn: Moment
+  /// The number of the login among all logins and logouts of the vault: a greater one came later. Nil: it is from before they were
+  /// numbered.
+  package var order: UInt64?
   package var refreshed: Moment?
   /// Unix seconds of the last request for a token of this grant, as far as known when it was written.
   package var lastAskedWallSeconds: Double?
@@ -129,7 +132,7 @@ package struct GrantRecord: Sendable, Equatable, Codable {
   }
 
   private enum CodingKeys: String, CodingKey {
-    case kind, scope, refreshed, binding, verdict, identity, lenders
+    case kind, scope, order, refreshed, binding, verdict, identity, lenders
     case refreshToken = "refresh_token"
     case otherRefreshToken = "other_refresh_token"
     case proofKey = "proof_key"
@@ -256,11 +259,9 @@ package struct RevocationRecord: Sendable, Equatable, Codable {
   package var lifeSeconds: Double?
   /// Whose token it is; nil: not known.
   package var user: EndUser?
-  /// True: it came for a login that was not kept, so that no login is to end with it.
-  package var sparesLogins: Bool?
-  /// Logins that were asked for since then are not to end with it: one of them was under way when its own was ended. Nil: none
-  /// was.
-  package var sparing: Moment?
+  /// The number of the logout among all logins and logouts of the vault (``GrantRecord/order``): no later login is to end with it.
+  /// Nil: it came for a login that was not kept, so that none at all is.
+  package var order: UInt64?
 
   package init(token: StoredSecret, hint: String, binding: DefinitionBinding, since: Moment) {
     self.token = token
@@ -276,8 +277,7 @@ package struct RevocationRecord: Sendable, Equatable, Codable {
   package static let lifeSeconds = 30.0 * 86_400
 
   private enum CodingKeys: String, CodingKey {
-    case token, hint, binding, attempts, since, user, sparing
-    case sparesLogins = "spares_logins"
+    case token, hint, binding, attempts, since, user, order
     case clientURI = "client_uri"
     case clientSecret = "client_secret"
     case lifeSeconds = "life_s"

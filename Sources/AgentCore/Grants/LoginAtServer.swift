@@ -7,28 +7,24 @@ package struct LoginAtServer: Sendable {
   private let clientID: String
   private let issuer: String
   private let tokenEndpoint: String
-  /// Nil: it is under way, or of the account whose revocations it is asked about, whose login comes after its logouts
-  /// whatever the clocks said.
-  private let since: Moment?
-  /// The boot in which it is asked.
-  private let bootID: String?
+  /// Its number among logins and logouts. Greater than any where it is under way, or of the account whose revocations it is asked
+  /// about.
+  private let order: UInt64
   /// Nil: not known.
   private let user: EndUser?
 
   /// Nil where its server cannot take it for a login any more. `isOwn`: it is of the account whose revocations it is asked about.
   package init?(_ record: AccountRecord, isOwn: Bool = false, at now: Moment) {
     guard let grant = record.grant, record.loginMayLive(at: now) else { return nil }
-    self.init(
-      grant.binding, since: isOwn ? nil : grant.loggedIn, bootID: now.bootID,
-      user: grant.identity?.presentUser)
+    self.init(grant.binding, order: isOwn ? .max : grant.order ?? 0, user: grant.identity?.presentUser)
   }
 
   /// One that is under way by `binding`.
-  package init(underWayBy binding: DefinitionBinding) { self.init(binding, since: nil, bootID: nil, user: nil) }
+  package init(underWayBy binding: DefinitionBinding) { self.init(binding, order: .max, user: nil) }
 
-  private init(_ binding: DefinitionBinding, since: Moment?, bootID: String?, user: EndUser?) {
+  private init(_ binding: DefinitionBinding, order: UInt64, user: EndUser?) {
     (clientID, issuer, tokenEndpoint) = (binding.clientID, binding.issuer, binding.tokenEndpoint)
-    (self.since, self.bootID, self.user) = (since, bootID, user)
+    (self.order, self.user) = (order, user)
   }
 
   /// Whether its server could end it with what `revocation` is about. A logout ends the logins of before it, too, as its server
@@ -36,15 +32,11 @@ package struct LoginAtServer: Sendable {
   package func mayEnd(with revocation: RevocationRecord) -> Bool {
     guard revocation.clientURI == nil, isBy(revocation.binding) else { return false }
     if let user, let other = revocation.user, !user.isSame(as: other) { return false }
-    guard let since, revocation.sparesLogins != true else { return true }
-    let before = revocation.sparing ?? revocation.since
-    // What is of this boot came last, whatever the clock said in another one.
-    if since.bootID != before.bootID, [since.bootID, before.bootID].contains(bootID) { return since.bootID == bootID }
-    return since.seconds(since: before) > 0
+    return revocation.order.map { order > $0 } ?? true
   }
 
   /// Whether it is by that client, at that server.
-  package func isBy(_ binding: DefinitionBinding) -> Bool {
+  private func isBy(_ binding: DefinitionBinding) -> Bool {
     binding.clientID == clientID && (binding.issuer == issuer || binding.tokenEndpoint == tokenEndpoint)
   }
 }

@@ -194,10 +194,10 @@ extension LoginCoordinator {
       token: StoredSecret(refreshToken ?? accessToken), hint: refreshToken == nil ? "access_token" : "refresh_token",
       binding: session.binding, since: time.now())
     let name = session.definition.name
-    (revocation.user, revocation.sparesLogins) = (identity?.endUser, true)
+    revocation.user = identity?.endUser
     if session.binding.sendsClientSecret { revocation.clientSecret = session.clientSecret.map(StoredSecret.init) }
     // Nothing else is on its way for it.
-    if sessions[session.id]?.isPending == true { service.pendingLogins.set(name, nil, at: time.now()) }
+    if sessions[session.id]?.isPending == true { service.pendingLogins.set(name, nil) }
     if await service.revoke(ofUnkeptLogin: revocation, of: name) { return }
     // A lock or a stop waits for it and gives no places any more: it goes without one, as few as were under way then.
     let transport: any HTTPTransport = await service.isClosed ? service.checkedTransport : transport(session)

@@ -241,7 +241,7 @@ package actor LoginCoordinator {
   /// Whether the account's login is under way is a part of its state.
   private func note(_ session: LoginSession) {
     let name = session.definition.name
-    service.pendingLogins.set(name, session.isPending ? session.binding : nil, at: time.now())
+    service.pendingLogins.set(name, session.isPending ? session.binding : nil)
     Task { await service.loginChanged(name, by: session.binding.clientID) }
   }
 

@@ -269,7 +269,7 @@ extension CredentialService {
     }
     let began = now(name)
     accounts[name]?.secretsForLogins = []
-    try await change(name, .logout(asked: began, sparing: loginsUnderWay(by: grant.binding, but: name)))
+    try await change(name, .logout(asked: began))
     guard grant.binding.revocationEndpoint != nil else { return LogoutAnswer(revocation: .unsupported) }
     let (ends, open) = await revocations(name, since: began, seconds: Self.revocationWaitSeconds)
     return Self.answer(ends, open: open, name)

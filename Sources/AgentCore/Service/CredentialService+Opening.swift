@@ -74,6 +74,7 @@ extension CredentialService {
   /// The records of `read`, one of each account: of two the one that was written last counts. An agent has written it into an
   /// older vault that was put over the one it had open.
   func onePerAccount(_ read: StoredRecords) -> [(stored: VaultRecord, record: AccountRecord)] {
+    for (_, record) in read.accounts { numbers.follow(record) }
     let last = Dictionary(read.accounts.map { ($0.record.name, $0.stored.id) }, uniquingKeysWith: { $1 })
     for (stored, record) in read.accounts where last[record.name] != stored.id {
       logger.error(

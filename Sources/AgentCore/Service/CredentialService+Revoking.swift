@@ -70,13 +70,7 @@ extension CredentialService {
   }
 
   private var loginsUnderWay: [LoginAtServer] {
-    pendingLogins.all().values.map { LoginAtServer(underWayBy: $0.binding) }
-  }
-
-  /// Since when logins of other accounts than `name` are under way by the client of `binding`; nil: none is.
-  func loginsUnderWay(by binding: DefinitionBinding, but name: String) -> Moment? {
-    pendingLogins.all().filter { $0 != name && LoginAtServer(underWayBy: $1.binding).isBy(binding) }
-      .map(\.value.since).min { $0.bootSeconds < $1.bootSeconds }
+    pendingLogins.bindings.map { LoginAtServer(underWayBy: $0) }
   }
 
   /// Why the client of `deletion` is not deleted yet: it is to revoke tokens, and after that it revokes none. Nil: it is not.

@@ -23,7 +23,7 @@ extension CredentialService {
       .held(
         account.borrowing?.hold(at: time.now().bootSeconds) ?? account.server?.circuit.hold(for: account.name),
         revocations: account.revocationServers.compactMapValues { $0.circuit.hold(for: account.name) },
-        beside: logins, lender: lenderFault(account)),
+        beside: logins, lender: lenderFault(account), order: numbers.nextID()),
       at: time.now())
   }
 

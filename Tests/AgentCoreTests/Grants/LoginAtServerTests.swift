@@ -26,8 +26,11 @@ struct LoginAtServerTests {
     return record
   }
 
-  private func revocation(since: Moment) -> RevocationRecord {
-    RevocationRecord(token: StoredSecret(Secret("old")), hint: "refresh_token", binding: .plain, since: since)
+  private func revocation(order: UInt64?) -> RevocationRecord {
+    var owed = RevocationRecord(
+      token: StoredSecret(Secret("old")), hint: "refresh_token", binding: .plain, since: .start)
+    owed.order = order
+    return owed
   }
 
   private func mayEnd(_ record: AccountRecord, isOwn: Bool = false, with revocation: RevocationRecord, at now: Moment)
@@ -36,36 +39,22 @@ struct LoginAtServerTests {
     LoginAtServer(record, isOwn: isOwn, at: now)?.mayEnd(with: revocation) == true
   }
 
-  @Test("a logout ends the logins of before it as its server likes, and none of after it")
+  @Test("a logout ends the logins of before it as its server likes, and none of after it, whatever the clocks say")
   func order() {
-    #expect(mayEnd(record(loggedIn: later), with: revocation(since: .start), at: later))
-    #expect(!mayEnd(record(loggedIn: .start), with: revocation(since: later), at: later))
+    #expect(mayEnd(record { $0.order = 3 }, with: revocation(order: 2), at: later))
+    #expect(!mayEnd(record { $0.order = 1 }, with: revocation(order: 2), at: later))
+    #expect(!mayEnd(record(), with: revocation(order: 2), at: later), "from before logins were numbered")
   }
 
-  @Test("a login of this boot came after a logout of another one, whatever the clock said then")
-  func clocks() {
-    var ahead = Moment.start
-    ahead.bootID = "before"
-    ahead.wallSeconds += 86_400
-    #expect(mayEnd(record(loggedIn: later), with: revocation(since: ahead), at: later))
-    #expect(!mayEnd(record(loggedIn: ahead), with: revocation(since: later), at: later))
-    // Of two earlier boots the clocks are all there is.
-    var now = later
-    now.bootID = "next"
-    #expect(!mayEnd(record(loggedIn: later), with: revocation(since: ahead), at: now))
-  }
-
-  @Test("the account's own login comes after its logouts, whatever the clocks say")
+  @Test("the account's own login, and one that is under way, come after every logout")
   func own() {
-    #expect(mayEnd(record(loggedIn: .start), isOwn: true, with: revocation(since: later), at: later))
+    #expect(mayEnd(record { $0.order = 1 }, isOwn: true, with: revocation(order: 2), at: later))
+    #expect(LoginAtServer(underWayBy: .plain).mayEnd(with: revocation(order: 2)))
   }
 
-  @Test("a login that was under way when another one was ended is spared, and none of before it")
-  func underWay() {
-    var owed = revocation(since: Moment.start.advanced(by: 30))
-    owed.sparing = Moment.start.advanced(by: 10)
-    #expect(mayEnd(record(loggedIn: Moment.start.advanced(by: 20)), with: owed, at: later))
-    #expect(!mayEnd(record(loggedIn: .start), with: owed, at: later))
+  @Test("what came for a login that was not kept ends none")
+  func unkept() {
+    #expect(mayEnd(record { $0.order = 1 }, with: revocation(order: nil), at: later))
   }
 
   @Test("over a reboot such an end is known by the server's clock alone")
@@ -84,7 +73,7 @@ struct LoginAtServerTests {
   @Test("a login without a refresh token lives as long as its tokens")
   func bare() {
     let bare = record(refreshToken: false, life: 60)
-    let old = revocation(since: Moment.start.advanced(by: -1))
+    let old = revocation(order: nil)
     #expect(mayEnd(bare, with: old, at: Moment.start.advanced(by: 59)))
     #expect(!mayEnd(bare, with: old, at: later))
     #expect(bare.loginEnd(at: .start) == later.bootSeconds)

@@ -133,7 +133,6 @@ struct RevocationTests {
     let driver = MachineDriver(.expired())
     var owed = RevocationRecord(
       token: StoredSecret(Secret("unwanted")), hint: "refresh_token", binding: .plain, since: driver.now)
-    owed.sparesLogins = true
     driver.change(.owe(owed))
     driver.saved()
     #expect(driver.revoking == nil)

@@ -8,8 +8,8 @@ package enum AccountChange: Sendable {
   /// empty where there was none; nil: whatever is there.
   case login(GrantRecord, TokenRecord?, used: UsedSecrets, replacing: String? = nil)
   /// Forgets the grant and its tokens; what the server has to be told is kept until it was. It was asked for at `asked`; nil:
-  /// now. `sparing` is since when logins of other accounts were under way then.
-  case logout(asked: Moment? = nil, sparing: Moment? = nil)
+  /// now.
+  case logout(asked: Moment? = nil)
   /// `place` is the digest of where the person read that the secret belongs. One that is there already is replaced, or, where
   /// nobody agreed to that, kept. `login` is the `GrantRecord.loginID` that a refresh token was given for; nil: any.
   case setSecret(SecretKind, Secret, place: String? = nil, replaces: Bool = true, login: String? = nil)
@@ -109,6 +109,7 @@ extension AccountStateMachine {
     case .login(let grant, let token, let used, _):
       next.name = name
       next.grant = grant
+      next.grant?.order = loginOrder
       next.grant?.afterRollback = rollback
       next.formerBinding = nil
       next.tokens = token.map { [$0] } ?? []
@@ -122,9 +123,9 @@ extension AccountStateMachine {
       next.grant?.lastAskedWallSeconds = now.wallSeconds
       asked = now.bootSeconds
       unchanged = nil
-    case .logout(let asked, let sparing):
+    case .logout(let asked):
       guard let grant = next.grant else { return [.changed(id, nil)] + proceed(at: now) }
-      next.owe(Self.revocations(of: grant, next, at: asked ?? now, sparing: sparing))
+      next.owe(Self.revocations(of: grant, next, at: asked ?? now, order: id))
       if next.clientSecret != nil, next.clientSecretPlace == nil { next.clientSecretPlace = SecretPlace(grant.binding) }
       next.formerBinding = grant.binding
       next.grant = nil
@@ -158,6 +159,7 @@ extension AccountStateMachine {
       // The verdict and the intent were about the old refresh token.
       next.grant?.take(secret, received: now, lifeSeconds: nil)
       next.grant?.loggedIn = now
+      next.grant?.order = loginOrder
       next.grant?.afterRollback = rollback
       next.grant?.verdict = nil
       // Whose it is, the server tells with the first refresh.
@@ -244,14 +246,14 @@ extension AccountStateMachine {
   }
 
   private static func revocations(
-    of grant: GrantRecord, _ record: AccountRecord, at now: Moment, sparing: Moment?
+    of grant: GrantRecord, _ record: AccountRecord, at now: Moment, order: ChangeID
   ) -> [RevocationRecord] {
     guard grant.binding.revocationEndpoint != nil else { return [] }
     func revocation(_ token: StoredSecret, _ hint: String) -> RevocationRecord {
       var revocation = RevocationRecord(token: token, hint: hint, binding: grant.binding, since: now)
       if grant.binding.sendsClientSecret { revocation.clientSecret = record.clientSecret(for: revocation) }
       revocation.user = grant.identity?.presentUser
-      revocation.sparing = sparing
+      revocation.order = order
       return revocation
     }
     // A server that revokes the refresh token may revoke its access tokens, or not (RFC 7009 §2.1): each that lives is

@@ -71,9 +71,10 @@ extension AccountStateMachine {
     case aged(seconds: Double, before: Moment, ChangeID)
     /// What keeps it from sending, as its server was seen last, and the servers of its next revocations. `beside`: logins
     /// of other accounts, and those under way, that they could end. `lender`: why its tokens, which were got for another
-    /// account's, are given to nobody.
+    /// account's, are given to nobody. `order`: see ``GrantRecord/order``, of a login that is kept by the next event.
     case held(
-      ServerHold?, revocations: [RevocationQueue.Lane: ServerHold], beside: [LoginAtServer], lender: AgentFailure?)
+      ServerHold?, revocations: [RevocationQueue.Lane: ServerHold], beside: [LoginAtServer], lender: AgentFailure?,
+      order: UInt64 = 0)
     /// Its server, which had not answered, answers again: the account's own back-off has no reason any more.
     case serverAnswered
     /// See `RecordStore.rolledBackFrom`.
