@@ -98,6 +98,7 @@ extension LoginCoordinator {
       ServerClock(dateSeconds: $0, sent: asked, received: time.now()).behindSeconds(at: asked)
     }
     guard case .granted(let granted) = judgement.verdict else {
+      if let token = judgement.salvagedRefreshToken { await discard(token, nil, session, of: nil) }
       return .failure(Self.failure(judgement.verdict, session))
     }
     let refreshToken = judgement.salvagedRefreshToken ?? granted.refreshToken
@@ -187,11 +188,11 @@ extension LoginCoordinator {
   /// Has the server told that the tokens of a login that is not kept are not wanted (RFC 7009). Where it could end a login that
   /// is there with them, it is told after that one's end.
   private func discard(
-    _ refreshToken: Secret?, _ accessToken: Secret, _ session: LoginSession, of identity: IdentityRecord?
+    _ refreshToken: Secret?, _ accessToken: Secret?, _ session: LoginSession, of identity: IdentityRecord?
   ) async {
-    guard session.binding.revocationEndpoint != nil else { return }
+    guard session.binding.revocationEndpoint != nil, let token = refreshToken ?? accessToken else { return }
     var revocation = RevocationRecord(
-      token: StoredSecret(refreshToken ?? accessToken), hint: refreshToken == nil ? "access_token" : "refresh_token",
+      token: StoredSecret(token), hint: refreshToken == nil ? "access_token" : "refresh_token",
       binding: session.binding, since: time.now())
     let name = session.definition.name
     revocation.user = identity?.endUser

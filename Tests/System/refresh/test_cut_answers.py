@@ -13,10 +13,10 @@ HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"
 
 
 class Cutting(Provider):
-    """Refuses a refresh token that it has seen before. Its next answer to one ends as `cut` says."""
+    """Refuses a refresh token that it has seen before. Its next answer to one, or to a code, ends as `cut` says."""
 
     def __init__(self):
-        self.living, self.cut, self.reused = None, None, 0
+        self.living, self.cut, self.cuts, self.reused = None, None, "refresh_token=", 0
         super().__init__()
 
     def answer(self, method, url, fields, body):
@@ -27,7 +27,7 @@ class Cutting(Provider):
         told = super().answer(method, url, fields, body)
         if url.path == "/token":
             self.living = told[2]["refresh_token"]
-            self.ends_badly = "refresh_token=" in body
+            self.ends_badly = self.cuts in body
         return told
 
     def serve(self, connection):
@@ -88,4 +88,21 @@ def test_a_refresh_token_that_came_before_the_connection_failed_is_kept(home, cu
         home.oauthctl("get-token", "work", "--force")
         assert provider.cut is None
         home.oauthctl("get-token", "work", "--force")
+    assert provider.reused == 0
+
+
+@pytest.mark.parametrize("cut", ["the last chunk is missing", "behind the refresh token"])
+def test_a_login_whose_answer_is_cut_is_made_or_leaves_no_living_token(home, cut):
+    use_silent_browser(home)
+    with Cutting() as provider:
+        home.agent.start()
+        home.oauthctl("vault", "create")
+        provider.define(home, 'scope = "read"', 'keep = "on-demand"')
+        provider.cuts, provider.cut = "code=", cut
+        login = home.oauthctl("login", "work", check=False)
+        if cut.startswith("the last"):
+            assert login.status == 0, login
+            home.oauthctl("get-token", "work", "--force")
+        else:
+            assert login.status != 0 and provider.form("revoke")["token"] == "refresh-1", login
     assert provider.reused == 0
