@@ -10,8 +10,8 @@ import SystemFacts
 /// may write to; the program itself has to be so, too. `.`, an empty entry and `bin` would run what lies in the folder one
 /// happens to be in: a token is given to `curl`, not to `./curl`.
 ///
-/// What is looked at has to be what is started: links are followed once, at first, and every folder above is to be as
-/// trusted. Else somebody who owns one of them puts another program there in between. No way leads through procfs, where
+/// What is looked at has to be what is started: links are followed once, at first, and every link and every folder of the way
+/// is to be as trusted. Else somebody who owns one of them puts another program there in between. No way leads through procfs, where
 /// `/proc/self/cwd` is `.` by another name.
 struct ProgramLookup: Sendable {
   /// Where to look when `PATH` is not set.
@@ -94,11 +94,16 @@ struct ProgramLookup: Sendable {
     }
   }
 
-  /// Where a path leads, without links; nil where there is nothing, and where the way leads through procfs: its links go to
-  /// what some process has open or stands in, whatever they are called.
+  /// Where a path leads, without links; nil where there is nothing, where somebody else may turn a link of the way, and where
+  /// the way leads through procfs: its links go to what some process has open or stands in, whatever they are called.
   @Sendable static func place(of path: String) -> String? {
     guard let way = PathWalk.live(path) else { return nil }
     // PROC_SUPER_MAGIC of linux/magic.h.
-    return (way.folders + [way.end]).contains { clinux_filesystem_type($0) == 0x9FA0 } ? nil : way.end
+    guard !(way.folders + [way.end]).contains(where: { clinux_filesystem_type($0) == 0x9FA0 }) else { return nil }
+    let trust = FolderTrust(for: .programs, userID: geteuid(), facts: FolderTrust.live)
+    let isOurs =
+      way.folders.allSatisfy { trust.fault(of: $0, isLast: false) == nil }
+      && way.links.allSatisfy { link in FolderTrust.live(link).map { trust.isOwn($0.owner, at: link) } == true }
+    return isOurs ? way.end : nil
   }
 }

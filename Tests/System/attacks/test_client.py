@@ -75,15 +75,25 @@ def test_a_browser_is_not_taken_from_where_anybody_could_put_one(work, thieves):
     assert not thieves.exists()
 
 
-def test_what_was_looked_at_is_what_is_started(work, dot):
-    """Whoever has the link turns it between the look and the start: what is started has no link in its name."""
-    folder = work.root / "open"
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root, to make a link of another user's")
+@pytest.mark.parametrize("link", ["another user's", "in a folder that anybody may write", "ours"])
+def test_no_program_is_found_behind_a_link_that_somebody_else_may_turn(work, dot, link):
+    """It leads to curl now, and to whatever he likes later."""
+    folder = work.root / "shared"
     folder.mkdir()
-    folder.chmod(0o777)
     curl_there = shutil.which("curl")
     (folder / "link").symlink_to(os.path.dirname(curl_there))
-    result = work.oauthctl("-v", "curl", "-sS", dot.resource, environment={"PATH": f"{folder}/link"})
-    assert f"oauthctl: started {os.path.realpath(curl_there)}" in result.stderr.splitlines()
+    if link.startswith("another"):
+        os.chown(folder / "link", 12345, 12345, follow_symlinks=False)
+    elif link.startswith("in a"):
+        folder.chmod(0o777)
+    result = work.oauthctl(
+        "-v", "curl", "-sS", dot.resource, environment={"PATH": f"{folder}/link"}, check=link == "ours")
+    if link == "ours":
+        # Without the link in its name: what was looked at is what is started.
+        assert f"oauthctl: started {os.path.realpath(curl_there)}" in result.stderr.splitlines()
+    else:
+        assert result.status != 0 and "started" not in result.stderr, result
 
 
 # Cores
