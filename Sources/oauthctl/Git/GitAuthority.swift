@@ -123,6 +123,7 @@ struct GitAuthority {
       token.authorityDigest == nil
       ? nil : try context.agent.ask(AccountShow(account: token.account), about: token.account)
     let isOwn = details.map { PrivateAuthority.isBound(for: host, of: $0.summary) } ?? false
+    if isOwn { try GitProxy.checkIsNone(at: question.url, for: token.account, context.environment) }
     if isOwn, context.environment.raw("GIT_SSL_NO_VERIFY") != nil {
       throw .configuration(
         "\(token.account): git does not check who answers (GIT_SSL_NO_VERIFY)", next: .run("unset GIT_SSL_NO_VERIFY"))

@@ -25,6 +25,26 @@ enum GitProxy {
       next: .run("export no_proxy=\(ShellWord.quoted(exempt.isEmpty ? host : "\(host),\(exempt)"))"))
   }
 
+  /// git asks for a proxy's password in the same words as for a server's, and believes others there.
+  ///
+  /// - Throws: `CommandError.configuration` where a proxy of git's has the name and port of the server at `url`.
+  static func checkIsNone(at url: String, for account: String, _ environment: Environment) throws(CommandError) {
+    let server = try? Origin(of: url)
+    let settings = settings(in: try GitSetting.list(query, for: account))
+    let named = settings + variables.compactMap { name in environment[name].map { (name, $0) } }
+    guard let name = named.first(where: { $0.1.contains("://") && origin(ofProxy: $0.1) == server })?.0 else { return }
+    throw .configuration(
+      "\(account): git's proxy (\(name)) has the name and port of \(url), and git believes others there than the login",
+      next: .advice("take that proxy out"))
+  }
+
+  /// Without the user, whom git asks for a password.
+  private static func origin(ofProxy value: String) -> Origin? {
+    guard let mark = value.range(ofText: "://") else { return nil }
+    let place = value[mark.upperBound...].prefix { $0 != "/" }
+    return try? Origin(of: value[..<mark.upperBound].lowercased() + (place.split(separator: "@").last ?? ""))
+  }
+
   private static let query = "^((http|remote)\\.(.*\\.)?proxy|http\\.(.*\\.)?curloptresolve)$"
 
   /// The host of a URL of plain http, without brackets.
@@ -54,14 +74,18 @@ enum GitProxy {
   }
 
   /// Those that have a value in what `git config --null --get-regexp` lists.
-  static func keys(in list: String) -> [String] {
-    list.split(separator: "\0")
-      .map { $0.split(separator: "\n", maxSplits: 1, omittingEmptySubsequences: false) }
-      .filter { $0.count == 2 && !$0[1].isEmpty }.map { String($0[0]) }
+  static func keys(in list: String) -> [String] { settings(in: list).map(\.key) }
+
+  private static func settings(in list: String) -> [(key: String, value: String)] {
+    list.split(separator: "\0").compactMap { entry in
+      let parts = entry.split(separator: "\n", maxSplits: 1, omittingEmptySubsequences: false)
+      guard parts.count == 2, !parts[1].isEmpty else { return nil }
+      return (String(parts[0]), String(parts[1]))
+    }
   }
 
+  private static let variables = ["http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"]
+
   /// A variable that names a proxy.
-  static func variable(_ environment: Environment) -> String? {
-    ["http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"].first { environment[$0] != nil }
-  }
+  static func variable(_ environment: Environment) -> String? { variables.first { environment[$0] != nil } }
 }

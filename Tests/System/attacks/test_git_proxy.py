@@ -101,3 +101,22 @@ def test_an_address_that_git_is_told_to_take_instead_gets_no_token(home, plain):
         told = home.run("git", "-c", setting, "ls-remote", plain + "/one.git", check=False)
         assert elsewhere.requests != [] and tokens(elsewhere.requests) == [], told
     assert "http.curloptresolve" in told.stderr and "--show-origin" in told.stderr
+
+
+@pytest.mark.parametrize("way", ["variable", "setting"])
+def test_a_proxy_with_the_name_and_port_of_the_server_gets_no_token(home, agent, way, scratch):
+    """git asks for its password in the same words, and believes http.proxySSLCAInfo there."""
+    ours, others = Authority(scratch / "attacks-ours"), Authority(scratch / "attacks-others")
+    with Portal("200 OK", GRANTED, tls=server_tls(ours.issue("localhost"))) as server:
+        url = f"https://localhost:{server.port}"
+        write_account(home, "work", **endpoints(url), ca_file=str(ours.file))
+        log_in_by_password(home, "work")
+        home.oauthctl("setup", "git", "--yes")
+        port = server.port
+    fields = ['Proxy-Authenticate: Basic realm="x"']
+    with Portal("407 Ask", "", fields, tls=server_tls(others.issue("localhost")), port=port) as impostor:
+        named = url.replace("//", "//work@")
+        believed = ("-c", f"http.proxySSLCAInfo={others.file}")
+        proxy, variables = ((), {"https_proxy": named}) if way == "variable" else (("-c", f"http.proxy={named}"), {})
+        told = home.run("git", *believed, *proxy, "ls-remote", f"{url}/one.git", environment=variables, check=False)
+        assert tokens(impostor.requests) == [] and "has the name and port" in told.stderr, told
