@@ -92,7 +92,8 @@ package final class MemoryStore: RecordStore {
     return try result.get()
   }
 
-  package func put(_ record: VaultRecord) async throws(VaultError) {
+  @discardableResult
+  package func put(_ record: VaultRecord) async throws(VaultError) -> UInt64 {
     state.withLock { $0.beforePut }?()
     guard record.payload.count <= VaultRecord.maximumPayloadCount else { throw .storageFailed("it is too large") }
     let failure: VaultError? = state.withLock { state in
@@ -109,6 +110,7 @@ package final class MemoryStore: RecordStore {
       return nil
     }
     if let failure { throw failure }
+    return 0
   }
 
   package func spill(_ record: VaultRecord) async throws(VaultError) {

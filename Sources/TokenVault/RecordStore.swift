@@ -53,7 +53,10 @@ package protocol RecordStore: Sendable {
   /// Durable when it returns: the record and the catalogue in one transaction. Creates the store first if there is none.
   ///
   /// After `storageFailed` the record may or may not be there: the next put needs a greater version again.
-  func put(_ record: VaultRecord) async throws(VaultError)
+  ///
+  /// - Returns: the number of the commit that wrote it; 0 from a store that numbers none.
+  @discardableResult
+  func put(_ record: VaultRecord) async throws(VaultError) -> UInt64
 
   /// Durable when it returns. An id that is not there is no error.
   func delete(_ id: RecordID) async throws(VaultError)
@@ -77,6 +80,9 @@ package protocol RecordStore: Sendable {
   /// server revoke the whole grant. It stays the same over restarts, and is greater for each later rollback.
   var rolledBackFrom: UInt64? { get async }
 
+  /// The number of the last commit that this machine remembers; 0: none is numbered.
+  var lastCommit: UInt64 { get async }
+
   /// Set where another store lies in the place of the one that was read and written: writes throw `replaced` until
   /// `replacementIsTaken`, and go into the other one afterwards.
   func replacement() async throws(VaultError) -> VaultReplacement?
@@ -87,6 +93,7 @@ package protocol RecordStore: Sendable {
 
 extension RecordStore {
   package var rolledBackFrom: UInt64? { get async { nil } }
+  package var lastCommit: UInt64 { get async { 0 } }
   package func replacement() async throws(VaultError) -> VaultReplacement? { nil }
   package func replacementIsTaken() async {}
 }

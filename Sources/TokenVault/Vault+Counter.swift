@@ -7,6 +7,8 @@ extension Vault {
     return rollback?.expected
   }
 
+  package var lastCommit: UInt64 { session.map { nextCommit(after: $0.catalogue) - 1 } ?? 0 }
+
   /// The number of the commit that follows: greater than every one that this machine remembers, in a vault that was put
   /// back too, so that none is given twice and a second rollback is noticed like the first.
   func nextCommit(after catalogue: Catalogue) -> UInt64 { max(catalogue.commit, rollback?.expected ?? 0) + 1 }

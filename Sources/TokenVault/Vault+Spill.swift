@@ -54,7 +54,7 @@ extension Vault {
       kept.version += 1
       kept.commit = record.commit
       merged[index] = kept
-      try? await put(kept)
+      _ = try? await put(kept)
     }
     return merged
   }

@@ -147,7 +147,8 @@ package actor Vault: RecordStore {
     return try RecordSeal.open(sealed, id: id, entry: entry, vaultID: session.database.vaultID, keys: keys)
   }
 
-  package func put(_ record: VaultRecord) async throws(VaultError) {
+  @discardableResult
+  package func put(_ record: VaultRecord) async throws(VaultError) -> UInt64 {
     guard record.payload.count <= VaultRecord.maximumPayloadCount else {
       throw .storageFailed("a record of \(record.payload.count) bytes; \(VaultRecord.maximumPayloadCount) is the most")
     }
@@ -158,6 +159,7 @@ package actor Vault: RecordStore {
       }
     }
     try write(record)
+    return session?.catalogue.commit ?? 0
   }
 
   /// Makes a record durable in a vault that is there.

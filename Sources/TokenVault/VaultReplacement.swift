@@ -25,16 +25,12 @@ package struct VaultReplacement: Sendable {
   /// All of its records, and the last commit.
   package let records: [VaultRecord]
   package let commit: UInt64
-  /// The commit that wrote each record of before. Commits are numbered over all copies of a vault on a machine, so of two
-  /// the greater one is newer.
-  package let commits: [RecordID: UInt64]
   /// See ``RecordStore/rolledBackFrom``.
   package let rolledBackFrom: UInt64?
 
-  package init(records: [VaultRecord], commit: UInt64, commits: [RecordID: UInt64], rolledBackFrom: UInt64?) {
+  package init(records: [VaultRecord], commit: UInt64, rolledBackFrom: UInt64?) {
     self.records = records
     self.commit = commit
-    self.commits = commits
     self.rolledBackFrom = rolledBackFrom
   }
 }
@@ -45,13 +41,12 @@ extension Vault {
     lookAgain()
     // What was wrong with the file may be put right by now.
     if session == nil, keys != nil, !isHeld { _ = try openedSession() }
-    guard let replaced, let session, let keys else { return nil }
+    guard replaced != nil, let session, let keys else { return nil }
     var records: [VaultRecord] = []
     try Vault.eachRecord(of: session, keys) { records.append($0) }
     taken = VaultContents(session, rollback)
     return VaultReplacement(
-      records: records, commit: session.catalogue.commit, commits: replaced.entries.mapValues(\.commit),
-      rolledBackFrom: rollback?.expected)
+      records: records, commit: session.catalogue.commit, rolledBackFrom: rollback?.expected)
   }
 
   package func replacementIsTaken() async {

@@ -24,6 +24,9 @@ package struct AccountRecord: Sendable, Equatable, Codable {
   package var revocations: [RevocationRecord] = []
   /// Clients that were registered for the account, the last one at the end. Nil: none, as in records from before.
   package var registrations: [ClientRegistrationRecord]?
+  /// The number of the last change that somebody made, or of the last token that came: of two copies the one with the greater number is
+  /// newer. See ``GrantRecord/order``.
+  package var order: UInt64?
 
   package init(name: String) { self.name = name }
 
@@ -34,7 +37,11 @@ package struct AccountRecord: Sendable, Equatable, Codable {
   var hasLogin: Bool { grant != nil && !(grant?.verdict != nil && tokens.isEmpty) }
 
   /// Whether nothing would be lost with it.
-  var isEmpty: Bool { self == AccountRecord(name: name) }
+  var isEmpty: Bool {
+    var bare = self
+    bare.order = nil
+    return bare == AccountRecord(name: name)
+  }
 
   func keeps(_ kind: SecretKind) -> Bool {
     switch kind {
@@ -61,7 +68,7 @@ package struct AccountRecord: Sendable, Equatable, Codable {
   }
 
   private enum CodingKeys: String, CodingKey {
-    case format, name, password, grant, tokens, intent, revocations, registrations
+    case format, name, password, grant, tokens, intent, revocations, registrations, order
     case clientSecret = "client_secret"
     case formerBinding = "former_binding"
     case clientSecretPlace = "client_secret_place"

@@ -11,6 +11,11 @@ extension CredentialService {
     var id: RecordID
     /// Version of the last put.
     var version: UInt64
+    /// Version of the last put of what an older vault had, when a newer one was found in its place: it is not repeated.
+    var overtaken: UInt64 = 0
+    /// The commit that has written what is kept as it was last changed, or a later one; what is not written yet comes after all.
+    private(set) var newsCommit = UInt64.max
+    private var news: UInt64?
     /// Where its tokens come from, with what that was found by; nil: nothing is kept.
     var server: Server?
     var tokenEndpoint: String?
@@ -58,5 +63,11 @@ extension CredentialService {
     /// Hands one event to the state machine, in place.
     @discardableResult
     func handle(_ event: AccountStateMachine.Event, at now: Moment) -> Actions { machine.handle(event, at: now) }
+
+    /// What is kept was written by `commit`.
+    func noteNews(at commit: UInt64) {
+      guard newsCommit == .max || machine.record?.order != news else { return }
+      (newsCommit, news) = (commit, machine.record?.order)
+    }
   }
 }

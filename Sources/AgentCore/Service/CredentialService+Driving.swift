@@ -53,7 +53,7 @@ extension CredentialService {
     let payload: Secret
     do { payload = Secret(try JSONWriter.bytes(of: record)) } catch {
       let failure = AgentFailure(.internal, "\(account.name): its record cannot be saved")
-      Task { self.saveEnded(account, failure) }
+      Task { self.saveEnded(account, .failure(failure)) }
       return
     }
     let stored = VaultRecord(id: account.id, version: account.version, payload: payload)
@@ -64,20 +64,20 @@ extension CredentialService {
   func write(_ account: Account, _ write: @escaping VaultWrites.Write) {
     guard writes.begin(account, write) else { return }
     Task {
-      let failure = await write()
+      let end = await write()
       self.writes.end()
-      self.saveEnded(account, failure)
+      self.saveEnded(account, end)
     }
   }
 
-  private nonisolated func put(_ record: VaultRecord, isOnlyCopy: Bool) async -> AgentFailure? {
+  private nonisolated func put(_ record: VaultRecord, isOnlyCopy: Bool) async -> Result<UInt64, AgentFailure> {
     do throws(VaultError) {
-      do throws(VaultError) { try await store.put(record) } catch {
+      do throws(VaultError) { return .success(try await store.put(record)) } catch {
         guard case .replaced = error else { throw error }
         await lookAtVault()
-        try await store.put(above(record))
+        guard let record = await above(record) else { throw error }
+        return .success(try await store.put(record))
       }
-      return nil
     } catch {
       if isOnlyCopy {
         do throws(VaultError) { try await store.spill(record) } catch {
@@ -86,7 +86,7 @@ extension CredentialService {
             metadata: ["reason": "\(AgentFailure(error).message)"])
         }
       }
-      return AgentFailure(error)
+      return .failure(AgentFailure(error))
     }
   }
 
@@ -95,33 +95,33 @@ extension CredentialService {
     write(account) { await self.delete(id) }
   }
 
-  private nonisolated func delete(_ id: RecordID) async -> AgentFailure? {
+  private nonisolated func delete(_ id: RecordID) async -> Result<UInt64, AgentFailure> {
     do throws(VaultError) {
       do throws(VaultError) { try await store.delete(id) } catch {
         guard case .replaced = error else { throw error }
         await lookAtVault()
         try await store.delete(id)
       }
-      return nil
-    } catch { return AgentFailure(error) }
+      return .success(0)
+    } catch { return .failure(AgentFailure(error)) }
   }
 
-  private func saveEnded(_ account: Account, _ failure: AgentFailure?) {
+  private func saveEnded(_ account: Account, _ end: Result<UInt64, AgentFailure>) {
     // The first to know that a disk is full, or has room again.
     tellVault()
-    if let failure {
+    if case .failure(let failure) = end {
       logger.error(
         "a record could not be saved",
         metadata: ["event": "storage_failed", "account": "\(account.name)", "reason": "\(failure.message)"])
     }
     // What was saved for an account before a lock is no news to the one after it.
     guard accounts[account.name] === account else { return }
-    if failure == nil, account.hasLateAnswers { removeLateAnswers(of: account) }
     let random = self.random.fraction()
-    if let failure {
-      event(account, .saveFailed(failure, random: random))
-    } else {
-      event(account, .saved(random: random))
+    switch end {
+    case .failure(let failure): event(account, .saveFailed(failure, random: random))
+    case .success(let commit):
+      if account.hasLateAnswers { removeLateAnswers(of: account) }
+      event(account, .saved(random: random)) { account.noteNews(at: commit) }
     }
     waiters.happened(.revocation(account.name))
   }

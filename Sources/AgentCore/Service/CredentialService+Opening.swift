@@ -23,6 +23,7 @@ extension CredentialService {
     do {
       let records = try await store.loadAll()
       let rollback = await store.rolledBackFrom
+      let commit = await store.lastCommit
       let lateAnswers = records.isEmpty ? [:] : await lateAnswers()
       let read = await StoredRecords.read(records)
       let configuration = await readFiles()
@@ -33,6 +34,7 @@ extension CredentialService {
           "the vault is older than this machine remembers: nothing is refreshed until somebody accepts it",
           metadata: ["event": "rollback_held", "expected_commit": "\(rollback)"])
       }
+      numbers.follow(read.accounts.map(\.record), commit: commit)
       for id in read.later {
         logger.error("a record of the vault is of a later version", metadata: ["record": "\(id)"])
       }
@@ -62,6 +64,7 @@ extension CredentialService {
   func adopt(_ stored: VaultRecord, _ record: AccountRecord, _ lateAnswers: [RecordID: [LateToken]]) {
     let account = Account(record.name, machine: newMachine(record.name, record), id: stored.id, version: stored.version)
     accounts[record.name] = account
+    account.noteNews(at: stored.commit)
     let late = (lateAnswers[stored.id] ?? []) + underWay.lateTokens(of: stored.id)
     account.handle(.late(late), at: time.now())
     let isNews = account.machine.unsaved != nil
@@ -74,7 +77,6 @@ extension CredentialService {
   /// The records of `read`, one of each account: of two the one that was written last counts. An agent has written it into an
   /// older vault that was put over the one it had open.
   func onePerAccount(_ read: StoredRecords) -> [(stored: VaultRecord, record: AccountRecord)] {
-    for (_, record) in read.accounts { numbers.follow(record) }
     let last = Dictionary(read.accounts.map { ($0.record.name, $0.stored.id) }, uniquingKeysWith: { $1 })
     for (stored, record) in read.accounts where last[record.name] != stored.id {
       logger.error(

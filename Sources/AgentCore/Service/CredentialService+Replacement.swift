@@ -48,14 +48,14 @@ extension CredentialService {
       metadata: ["event": "vault_replaced", "rolled_back": "\(found.rolledBackFrom != nil)"])
     let rollback = found.rolledBackFrom
     availability.rollback = rollback
+    numbers.follow(read.accounts.map(\.record), commit: max(found.commit, rollback ?? 0))
     var others = Set(accounts.keys)
-    let ids = Set(found.records.map(\.id))
     for (stored, record) in onePerAccount(read) {
       guard let account = accounts[record.name] else {
         begin(stored, record)
         continue
       }
-      let counts = account.isSettled && account.isOlder(than: record, at: stored.commit, found)
+      let counts = account.machine.newest.map { record.order ?? 0 > $0 } ?? true
       guard account.id == stored.id || counts else {
         others.remove(record.name)
         write(account, inPlaceOf: stored.id, afterRollback: rollback)
@@ -65,19 +65,23 @@ extension CredentialService {
       account.version = max(account.version, stored.version)
       guard counts else { continue }
       others.remove(record.name)
-      event(account, .changed(.restore(record, afterRollback: rollback), 0))
+      restore(record, account, afterRollback: rollback)
     }
+    let ids = Set(found.records.map(\.id))
     for account in others.compactMap({ accounts[$0] }) {
-      // A vault that was written after the account's row, and does not have it, has forgotten the account.
-      let isOver = account.isSettled && found.commit > found.commits[account.id] ?? .max && !ids.contains(account.id)
-      event(
-        account,
-        .changed(
-          isOver
-            ? .restore(AccountRecord(name: account.name), afterRollback: rollback)
-            : .writeAnew(afterRollback: rollback), 0))
+      // A vault that was written after what is kept for the account, and does not have it, has forgotten it.
+      if found.commit > account.newsCommit, !ids.contains(account.id), account.machine.isWritten {
+        restore(AccountRecord(name: account.name), account, afterRollback: rollback)
+      } else {
+        event(account, .changed(.writeAnew(afterRollback: rollback), 0))
+      }
     }
     tellVault()
+  }
+
+  private func restore(_ record: AccountRecord, _ account: Account, afterRollback rollback: UInt64?) {
+    account.overtaken = account.version
+    event(account, .changed(.restore(record, afterRollback: rollback), 0))
   }
 
   /// Writes `account` anew, then removes the other record of its name.
@@ -99,33 +103,13 @@ extension CredentialService {
     tell(record.name)
   }
 
-  /// `record` as it may be written once more by whoever was told that the vault is another one.
-  func above(_ record: VaultRecord) -> VaultRecord {
+  /// `record` as it may be written once more by whoever was told that the vault is another one; nil: that one has a newer record.
+  func above(_ record: VaultRecord) -> VaultRecord? {
     guard let account = accounts.values.first(where: { $0.id == record.id }) else { return record }
+    guard record.version > account.overtaken else { return nil }
     account.version += 1
     var record = record
     record.version = account.version
     return record
-  }
-}
-
-extension CredentialService.Account {
-  /// What it has is what it had when the vault was read, or has written there.
-  fileprivate var isSettled: Bool { machine.unsaved == nil && machine.isIdle }
-
-  /// Whether `record`, written by `commit`, of the vault that was found, is newer: by when its refresh token came. Commits tell
-  /// nothing of that where an older vault was accepted and written to.
-  fileprivate func isOlder(than record: AccountRecord, at commit: UInt64, _ found: VaultReplacement) -> Bool {
-    guard let own = machine.latest?.grant else { return true }
-    guard let grant = record.grant else { return machine.isRolledBack && commit > found.commits[id] ?? .max }
-    return grant.newest.seconds(since: own.newest) > 0
-  }
-}
-
-extension GrantRecord {
-  /// When it was made, or got its refresh token.
-  fileprivate var newest: Moment {
-    guard let received = refreshTokenReceived, received.seconds(since: loggedIn) > 0 else { return loggedIn }
-    return received
   }
 }

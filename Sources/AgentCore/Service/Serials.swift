@@ -9,11 +9,17 @@ struct Serials {
     return lastID
   }
 
-  /// Those of `record` were given in an earlier life.
-  mutating func follow(_ record: AccountRecord) {
-    let orders = [record.grant?.order] + record.revocations.map(\.order)
-    lastID = max(lastID, orders.compactMap(\.self).max() ?? 0)
+  /// Those of `records` were given in an earlier life. `commit` is the last one that this machine remembers of the vault: an older
+  /// copy of it does not know all of them, so a life begins above what the one before can have given.
+  mutating func follow(_ records: [AccountRecord], commit: UInt64) {
+    let orders = records.flatMap { record in
+      [record.order, record.grant?.order] + record.revocations.map(\.order)
+    }
+    lastID = max(lastID, orders.compactMap(\.self).max() ?? 0, commit << Self.bitsOfLife)
   }
+
+  /// Numbers that one life gives before another begins: 16 million for each commit.
+  private static let bitsOfLife: UInt64 = 24
 
   /// Of a state machine, so that no call of it has the number of another's.
   mutating func nextGeneration() -> UInt32 {

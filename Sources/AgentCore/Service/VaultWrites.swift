@@ -3,7 +3,8 @@ import AgentWire
 /// What is written to the vault. While another is made in the place of one that is gone, writes wait: nothing that is
 /// kept of the old one goes into the new one, whose key file opens it.
 struct VaultWrites {
-  typealias Write = @Sendable () async -> AgentFailure?
+  /// Gives the number of the commit; 0: none was needed.
+  typealias Write = @Sendable () async -> Result<UInt64, AgentFailure>
 
   /// Those that the vault was handed and has not ended.
   private var underWay = 0

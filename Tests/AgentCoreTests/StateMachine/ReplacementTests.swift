@@ -48,6 +48,47 @@ struct ReplacementTests {
     #expect(driver.durable?.refreshToken == "newer" && driver.machine.isRolledBack)
   }
 
+  @Test("a login, a secret and a new token are news; an intent, a refusal and a failure are none")
+  func news() {
+    let driver = MachineDriver(.expired())
+    var order: UInt64 = 10
+    func next() -> UInt64 {
+      order += 1
+      _ = driver.machine.handle(.held(nil, revocations: [:], beside: [], lender: nil, order: order), at: driver.now)
+      return order
+    }
+    #expect(driver.machine.newest == 0)
+    _ = next()
+    driver.ask()
+    #expect(driver.machine.newest == 0, "an intent")
+    driver.saved()
+    _ = next()
+    driver.endsDurably(.invalidGrant)
+    #expect(driver.machine.newest == 0, "a refusal")
+    let login = next()
+    driver.change(.login("b1"))
+    #expect(driver.machine.newest == login && !driver.machine.isWritten)
+    driver.saved()
+    #expect(driver.durable?.order == login && driver.durable?.grant?.order == login && driver.machine.isWritten)
+    let secret = next()
+    driver.change(.setSecret(.clientSecret, Secret("s")))
+    driver.saved()
+    #expect(driver.durable?.order == secret && driver.durable?.grant?.order == login)
+    driver.pass(3_600)
+    driver.ask(force: true)
+    driver.saved()
+    let refresh = next()
+    driver.ends(.granted("b2", refreshToken: "r2"))
+    #expect(driver.machine.newest == refresh)
+    driver.saved()
+    _ = next()
+    driver.change(.writeAnew(afterRollback: 7))
+    driver.saved()
+    #expect(driver.durable?.order == refresh, "only written once more")
+    driver.change(.logout())
+    #expect(driver.machine.newest ?? 0 > refresh)
+  }
+
   @Test("an account that has nothing writes nothing")
   func nothing() {
     let driver = MachineDriver(nil)

@@ -69,6 +69,14 @@ package enum AccountChange: Sendable {
     }
   }
 
+  /// Whether a copy of the vault that lacks it is older.
+  var isNews: Bool {
+    switch self {
+    case .keepLenders, .dropRevocation, .writeAnew, .restore: false
+    default: true
+    }
+  }
+
   /// Whether nobody else has what it saves.
   var isOnlyCopy: Bool {
     switch self {
@@ -109,7 +117,7 @@ extension AccountStateMachine {
     case .login(let grant, let token, let used, _):
       next.name = name
       next.grant = grant
-      next.grant?.order = loginOrder
+      next.grant?.order = order
       next.grant?.afterRollback = rollback
       next.formerBinding = nil
       next.tokens = token.map { [$0] } ?? []
@@ -159,7 +167,7 @@ extension AccountStateMachine {
       // The verdict and the intent were about the old refresh token.
       next.grant?.take(secret, received: now, lifeSeconds: nil)
       next.grant?.loggedIn = now
-      next.grant?.order = loginOrder
+      next.grant?.order = order
       next.grant?.afterRollback = rollback
       next.grant?.verdict = nil
       // Whose it is, the server tells with the first refresh.
@@ -235,6 +243,7 @@ extension AccountStateMachine {
       phase = .saving(nil, purpose)
       return [.erase]
     }
+    if change.isNews { next.order = order }
     return save(next, for: purpose)
   }
 

@@ -71,7 +71,7 @@ extension AccountStateMachine {
     case aged(seconds: Double, before: Moment, ChangeID)
     /// What keeps it from sending, as its server was seen last, and the servers of its next revocations. `beside`: logins
     /// of other accounts, and those under way, that they could end. `lender`: why its tokens, which were got for another
-    /// account's, are given to nobody. `order`: see ``GrantRecord/order``, of a login that is kept by the next event.
+    /// account's, are given to nobody. `order`: see ``AccountRecord/order``, of what is kept by the next event.
     case held(
       ServerHold?, revocations: [RevocationQueue.Lane: ServerHold], beside: [LoginAtServer], lender: AgentFailure?,
       order: UInt64 = 0)

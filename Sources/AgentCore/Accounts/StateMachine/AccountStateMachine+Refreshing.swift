@@ -162,6 +162,7 @@ extension AccountStateMachine {
       }
       if let refreshToken = answer.salvagedRefreshToken, next.grant?.kind.terms.bringsRefreshToken != false {
         next.grant?.take(refreshToken, received: call.started, lifeSeconds: answer.refreshTokenLifeSeconds)
+        next.order = order
       } else if call.isLogin, case .granted = answer.verdict {
         // A new login without a refresh token: the old one is of a grant that is over.
         next.grant?.refreshToken = nil
@@ -197,6 +198,7 @@ extension AccountStateMachine {
         scope: granted.scope ?? (call.scope.isEmpty ? next.grant?.scope ?? [] : call.scope), received: call.started,
         lifeSeconds: granted.lifetime.knownSeconds.map(Double.init))
       next.tokens = tokens(next.tokens, adding: token)
+      next.order = order
       next.grant?.refreshed = call.started
       next.grant?.verdict = nil
       next.grant?.takeIdentity(of: granted, call)

@@ -1,5 +1,18 @@
 /// What becomes of an account when another vault lies in the place of the one that was open.
 extension AccountStateMachine {
+  /// The greatest ``AccountRecord/order`` of what is kept here, or is being saved; nil: nothing is.
+  package var newest: UInt64? {
+    switch phase {
+    // It ends what there is.
+    case .saving(nil, _): .max
+    case .saving(let candidate?, _): candidate.order ?? 0
+    case .idle, .sending: latest.map { $0.order ?? 0 }
+    }
+  }
+
+  /// Whether all that was changed last is durable.
+  package var isWritten: Bool { unsaved == nil && newest == record.map { $0.order ?? 0 } }
+
   /// What this machine has is newer than all that is in that vault. `rollback` holds what is older, and so nothing of this:
   /// here at once, and after a restart by the record.
   mutating func writeAnew(_ next: inout AccountRecord, afterRollback rollback: UInt64?) {

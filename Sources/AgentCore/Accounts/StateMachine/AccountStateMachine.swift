@@ -32,8 +32,8 @@ package struct AccountStateMachine: Sendable {
   package private(set) var hold: ServerHold?
   /// Logins of other accounts, and those under way, that what it has to revoke could end.
   private(set) var otherLogins: [LoginAtServer] = []
-  /// What a login is numbered by that is kept now. It may have waited, and what was asked for meanwhile came before it.
-  private(set) var loginOrder: UInt64 = 0
+  /// What is numbered by that is kept now. It may have waited, and what was asked for meanwhile came before it.
+  private(set) var order: UInt64 = 0
   /// Why its tokens are given to nobody, and nothing is sent: a login that they were got by is another one by now.
   @Boxed private(set) var lenderFault: AgentFailure?
 
@@ -121,7 +121,7 @@ package struct AccountStateMachine: Sendable {
     case .aged(let seconds, let before, let id): return age(by: seconds, before: before, id: id)
     case .held(let hold, let revocationHolds, let logins, let lenderFault, let order):
       self.hold = hold
-      loginOrder = order
+      self.order = order
       otherLogins = logins
       revocationQueue.holds = revocationHolds
       self.lenderFault = lenderFault
