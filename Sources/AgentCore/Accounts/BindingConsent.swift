@@ -8,15 +8,15 @@ struct BindingConsent {
   /// `GrantRecord.loginID` of the login that is bound anew, and of those that lend to it. They may be anybody's by now whose
   /// server names nobody.
   let logins: [String]
-  /// How often the client secret was set, which would be sent by that login.
-  var secretChanges = 0
+  /// ``AccountRecord/clientSecretOrder`` of the client secret that would be sent by that login.
+  var clientSecretOrder: UInt64?
 
   var digest: String {
     var digest = TextDigest("oauthctl agreement 1")
     digest.add(binding.digest)
     digest.add(differences.flatMap { [$0.key, $0.was, $0.now] })
     digest.add(logins)
-    digest.add(String(secretChanges))
+    digest.add(clientSecretOrder.map { String($0) })
     return digest.hex
   }
 }

@@ -14,6 +14,8 @@ package struct AccountRecord: Sendable, Equatable, Codable {
   /// Where the two belong; nil: where the login does, in records from before this was kept.
   package var clientSecretPlace: SecretPlace?
   package var passwordPlace: SecretPlace?
+  /// The number of the change that set the client secret: see ``order``.
+  package var clientSecretOrder: UInt64?
   package var grant: GrantRecord?
   /// What the login was bound to that a logout ended: the next one is compared with it.
   package var formerBinding: DefinitionBinding?
@@ -39,7 +41,7 @@ package struct AccountRecord: Sendable, Equatable, Codable {
   /// Whether nothing would be lost with it.
   var isEmpty: Bool {
     var bare = self
-    bare.order = nil
+    (bare.order, bare.clientSecretOrder) = (nil, nil)
     return bare == AccountRecord(name: name)
   }
 
@@ -73,6 +75,7 @@ package struct AccountRecord: Sendable, Equatable, Codable {
     case formerBinding = "former_binding"
     case clientSecretPlace = "client_secret_place"
     case passwordPlace = "password_place"
+    case clientSecretOrder = "client_secret_order"
   }
 }
 

@@ -39,7 +39,7 @@ extension CredentialService {
     binding.publicOnly = nil
     let agreement = BindingConsent(
       binding: binding, differences: grant.binding.differences(to: binding), logins: [grant.loginID] + lenders,
-      secretChanges: now.secretChanges[.clientSecret] ?? 0)
+      clientSecretOrder: now.record?.clientSecretOrder)
     var answer = AccountAcceptAnswer(agreement, definition.grant)
     if request.dryRun == true { return answer }
     guard let agreed = request.bindingDigest else {

@@ -35,6 +35,7 @@ extension CredentialService {
           metadata: ["event": "rollback_held", "expected_commit": "\(rollback)"])
       }
       numbers.follow(read.accounts.map(\.record), commit: commit)
+      numbers.beginLife()
       for id in read.later {
         logger.error("a record of the vault is of a later version", metadata: ["record": "\(id)"])
       }

@@ -66,11 +66,14 @@ extension CredentialService {
       guard counts else { continue }
       others.remove(record.name)
       restore(record, account, afterRollback: rollback)
+      account.noteNews(at: stored.commit)
     }
     let ids = Set(found.records.map(\.id))
     for account in others.compactMap({ accounts[$0] }) {
-      // A vault that was written after what is kept for the account, and does not have it, has forgotten it.
-      if found.commit > account.newsCommit, !ids.contains(account.id), account.machine.isWritten {
+      // A vault that was written after what was read for the account, and does not have it, has forgotten it.
+      if found.commit > account.newsCommit, !ids.contains(account.id), account.machine.isWritten,
+        let newest = account.machine.newest, numbers.isOfEarlierLife(newest)
+      {
         restore(AccountRecord(name: account.name), account, afterRollback: rollback)
       } else {
         event(account, .changed(.writeAnew(afterRollback: rollback), 0))
@@ -81,7 +84,7 @@ extension CredentialService {
 
   private func restore(_ record: AccountRecord, _ account: Account, afterRollback rollback: UInt64?) {
     account.overtaken = account.version
-    event(account, .changed(.restore(record, afterRollback: rollback), 0))
+    event(account, .changed(.restore(record, over: account.machine.newest, afterRollback: rollback), 0))
   }
 
   /// Writes `account` anew, then removes the other record of its name.

@@ -18,6 +18,14 @@ struct Serials {
     lastID = max(lastID, orders.compactMap(\.self).max() ?? 0, commit << Self.bitsOfLife)
   }
 
+  /// What was read from the vault just now was given before.
+  mutating func beginLife() { lifeBegan = lastID }
+
+  /// Whether `order` was given before the vault was opened.
+  func isOfEarlierLife(_ order: UInt64) -> Bool { order <= lifeBegan }
+
+  private var lifeBegan: UInt64 = 0
+
   /// Numbers that one life gives before another begins: 16 million for each commit.
   private static let bitsOfLife: UInt64 = 24
 

@@ -13,7 +13,10 @@ enum TokenBody {
     let mediaType = answer.headers.value("Content-Type")?.prefix { $0 != ";" }.trimmingBlanks().lowercased()
     switch Self.first(of: body) {
     case nil: self = .empty
-    case UInt8(ascii: "{"): self = .object(JSONObject(reading: body).withSlackUser)
+    case UInt8(ascii: "{"):
+      let object = JSONObject(reading: body)
+      // What is outside the user's own members may be missing.
+      self = .object(object.problem == nil ? object.withSlackUser : object)
     case UInt8(ascii: "<"): self = .html
     default:
       let isForm = mediaType == nil || mediaType == "application/x-www-form-urlencoded" || mediaType == "text/plain"

@@ -34,6 +34,6 @@ struct BindingConsentTests {
   @Test("Another login, of the account or of a lender, is another agreement, and so is another client secret")
   func lenders() {
     #expect(BindingConsent(binding: .plain, differences: [], logins: ["a"]).digest != digest())
-    #expect(BindingConsent(binding: .plain, differences: [], logins: [], secretChanges: 1).digest != digest())
+    #expect(BindingConsent(binding: .plain, differences: [], logins: [], clientSecretOrder: 1).digest != digest())
   }
 }

@@ -39,13 +39,29 @@ struct ReplacementTests {
     #expect(driver.machine.isRolledBack)
   }
 
-  @Test("a newer record takes the place of what is here, and is held")
+  @Test("a newer record takes the place of what is here, and is held; nothing is written for that")
   func restored() {
     let driver = MachineDriver()
     let newer = AccountRecord.loggedIn().with { $0.grant?.refreshToken = StoredSecret(Secret("newer")) }
-    driver.change(.restore(newer, afterRollback: 7))
+    let change = driver.change(.restore(newer, over: 0, afterRollback: 7))
+    #expect(driver.saving == nil && driver.isDurable(change))
+    #expect(driver.machine.record?.refreshToken == "newer" && driver.machine.isRolledBack)
+    driver.change(.restore(AccountRecord(name: "work"), over: 0, afterRollback: 7))
+    #expect(driver.machine.record == nil && driver.published.isEmpty)
+  }
+
+  @Test("one that is overtaken by an answer which was on its way does not, and that is written anew")
+  func overtaken() {
+    let driver = MachineDriver(.expired())
+    driver.ask()
     driver.saved()
-    #expect(driver.durable?.refreshToken == "newer" && driver.machine.isRolledBack)
+    let newer = AccountRecord.loggedIn().with { $0.grant?.refreshToken = StoredSecret(Secret("newer")) }
+    driver.change(.restore(newer, over: driver.machine.newest, afterRollback: 7))
+    _ = driver.machine.handle(.held(nil, revocations: [:], beside: [], lender: nil, order: 9), at: driver.now)
+    driver.ends(.granted("b2", refreshToken: "r2"))
+    driver.saved()
+    driver.saved()
+    #expect(driver.durable?.refreshToken == "r2" && driver.durable?.grant?.afterRollback == 7)
   }
 
   @Test("a login, a secret and a new token are news; an intent, a refusal and a failure are none")

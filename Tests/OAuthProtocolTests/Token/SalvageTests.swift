@@ -76,6 +76,7 @@ import Testing
       (200, #"{"access_token":"a","token_type":"Bearer","refresh_token":"R"#),
       (200, #"{"access_token":"a","refresh_token":12"#),
       (200, #"{"access_token":"a","user":{"refresh_token":"R"},"token_type":"Bearer""#),
+      (200, #"{"ok":true,"authed_user":{"access_token":"a","refresh_token":"R","token_type":"user"},"acc"#),
       (200, #"{"access_token":"a","token_type":"Bearer""#), (200, "{}"), (200, ""),
       (200, #"{"error":"invalid_grant"}"#),
       (200, "access_token=a&token_type=bearer&refresh_token=R"), (400, #"{"error":"invalid_grant"}"#),

@@ -37,8 +37,9 @@ package enum AccountChange: Sendable {
   case takeOver(ClientRegistrationRecord)
   /// Another vault lies in the place of the one that was open: writes what is kept here into it. See `RecordStore.rolledBackFrom`.
   case writeAnew(afterRollback: UInt64?)
-  /// The same where that vault has the newer record: it is the one that counts.
-  case restore(AccountRecord, afterRollback: UInt64?)
+  /// The same where that vault has the newer record, or, with an empty one, has forgotten the account: that is the one that counts,
+  /// unless what was kept here with the number `over` has changed since.
+  case restore(AccountRecord, over: UInt64?, afterRollback: UInt64?)
   /// Deletes all but what is still to be revoked at a server, and the client there that was registered for it. `login`
   /// is the `GrantRecord.loginID` that a person was shown, and empty where there was none.
   case forget(login: String? = nil)
@@ -64,7 +65,8 @@ package enum AccountChange: Sendable {
   /// Whether what held refreshes back may be mended by it.
   var eases: Bool {
     switch self {
-    case .keepLenders, .owe, .dropRevocation, .lateToken, .register, .takeOver, .placeSecrets, .writeAnew: false
+    case .keepLenders, .owe, .dropRevocation, .lateToken, .register, .takeOver, .placeSecrets, .writeAnew, .restore:
+      false
     default: true
     }
   }
@@ -80,7 +82,7 @@ package enum AccountChange: Sendable {
   /// Whether nobody else has what it saves.
   var isOnlyCopy: Bool {
     switch self {
-    case .lateToken, .writeAnew: true
+    case .lateToken, .writeAnew, .restore: true
     default: false
     }
   }
@@ -207,9 +209,10 @@ extension AccountStateMachine {
         $0.token == revocation.token && $0.clientURI == revocation.clientURI && $0.binding == revocation.binding
       }
     case .writeAnew(let rollback): writeAnew(&next, afterRollback: rollback)
-    case .restore(let found, let rollback):
-      next = found
+    case .restore(_, let over, let rollback) where over != newest: writeAnew(&next, afterRollback: rollback)
+    case .restore(let found, _, let rollback):
       restore(found, afterRollback: rollback)
+      return [.publish, .changed(id, nil)] + settleAll(at: now) + proceed(at: now)
     case .forget(let login?) where login != next.grant?.loginID ?? "":
       return [.changed(id, .changedMeanwhile(name))] + proceed(at: now)
     case .register(let registration):
@@ -249,6 +252,7 @@ extension AccountStateMachine {
 
   /// A client secret, or a key, in the place of what is kept.
   private mutating func take(_ clientSecret: Secret, in record: inout AccountRecord) {
+    if record.clientSecret?.secret != clientSecret { record.clientSecretOrder = order }
     record.clientSecret = StoredSecret(clientSecret)
     record.tellRevocationsOfSecret()
     revocationQueue.ask(for: record.revocations.filter { $0.clientSecret == record.clientSecret })

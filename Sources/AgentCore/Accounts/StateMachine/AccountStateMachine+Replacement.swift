@@ -23,10 +23,14 @@ extension AccountStateMachine {
     self.rollback = rollback
   }
 
-  /// `found` is in that vault and newer than what this machine has.
+  /// `found` is in that vault and newer than what this machine has, so that nothing has to be written.
   mutating func restore(_ found: AccountRecord, afterRollback rollback: UInt64?) {
     self.rollback = rollback
+    record = found.isEmpty ? nil : found
     unsaved = nil
+    refreshAges = [:]
+    rejected = [:]
     for token in found.tokens where token.isRejected == true { rejected[token.fingerprint] = calls }
+    ease()
   }
 }

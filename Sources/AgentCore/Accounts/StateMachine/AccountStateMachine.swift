@@ -259,7 +259,7 @@ package struct AccountStateMachine: Sendable {
   }
 
   /// Forgets what held refreshes back: something that may have been the cause was mended.
-  private mutating func ease() {
+  mutating func ease() {
     backoff.succeed()
     rejectingResources.forget()
     refusedKeys = [:]
