@@ -134,9 +134,10 @@ extension CredentialService {
     return false
   }
 
-  /// A commit counter that could not be read may be readable by now.
+  /// A commit counter that could not be read may be readable by now, and the vault of now may have been put back.
   package func lookAtRollback() async {
     guard isOpen, availability.rollback != nil else { return }
+    await lookAtVault()
     let now = await store.rolledBackFrom
     guard availability.isServing, now != availability.rollback else { return }
     guard now != nil else { return acceptRollback() }

@@ -30,7 +30,7 @@ def test_what_is_accepted_comes_from_where_was_shown(home, agent):
         assert status == 3 and "Accepted" not in shown
 
 
-@pytest.mark.parametrize("given", ["a login", "a client secret"])
+@pytest.mark.parametrize("given", ["a login", "a client secret", "a client secret, and the agent starts anew"])
 def test_what_is_given_to_one_server_under_the_question_does_not_go_to_the_other(home, agent, given):
     """The file says the first server for a moment, and the second again."""
     with Server("first") as first, Server("second") as second:
@@ -48,6 +48,8 @@ def test_what_is_given_to_one_server_under_the_question_does_not_go_to_the_other
             else:
                 home.oauthctl("secret", "set", "work", "client_secret", stdin="for-the-first\n")
             write(home, second)
+            if given.endswith("anew"):
+                agent.restart()
             return "y\n"
 
         status, shown = run_at_terminal(

@@ -242,7 +242,8 @@ def test_an_older_vault_that_could_not_be_read_at_first_is_looked_at_again(vault
 
 @pytest.mark.parametrize("since", ["forgotten and logged in anew", "forgotten", "refreshed, and the older one failed"])
 @pytest.mark.parametrize("older", ["accepted", "held"])
-def test_the_newest_vault_that_is_put_back_over_an_older_one_counts(home, since, older):
+@pytest.mark.parametrize("met_by", ["status", "a refresh"])
+def test_the_newest_vault_that_is_put_back_over_an_older_one_counts(home, since, older, met_by):
     """The older one was put there with the agent stopped, and did not do."""
     use_silent_browser(home)
     with Provider() as provider:
@@ -277,7 +278,11 @@ def test_the_newest_vault_that_is_put_back_over_an_older_one_counts(home, since,
         else:
             counter_file(home).write_bytes(counter)
         put_over(home, newest)
-        vault_command(home, "status")
+        if met_by == "status":
+            vault_command(home, "status")
+        elif older == "accepted":
+            # It is older than what was written since: nothing is sent before that is accepted, too.
+            assert refresh(home).status != 0
         for step in ("running", "restarted"):
             if older == "accepted":
                 vault_command(home, "accept-rollback", "--yes", check=False)
