@@ -31,7 +31,7 @@ def frame(kind, payload):
 def request_of(url, timeout_ms, body=b"grant_type=refresh_token"):
     """What the agent writes to `oauthd-fetch` (FetchWire)."""
     texts = b"".join(struct.pack(">H", len(text)) + text for text in (url.encode(), b""))
-    head = struct.pack(">BBIIIBBB", 4, 2, timeout_ms, timeout_ms, 1 << 20, 0, 0, 0) + texts + struct.pack(">H", 0)
+    head = struct.pack(">BBIIIBBB", 5, 2, timeout_ms, timeout_ms, 1 << 20, 0, 0, 0) + texts + struct.pack(">H", 0)
     return frame(1, head) + frame(2, body)
 
 
