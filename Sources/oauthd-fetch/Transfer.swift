@@ -80,10 +80,9 @@ final class Transfer {
   func report() {
     let status = ccurl_get_long(handle, CURLINFO_RESPONSE_CODE)
     guard result == CURLE_OK else {
-      guard sent, head.complete, (200..<300).contains(status), answerBody.count > 0 else {
-        return Report.failure(failure())
-      }
-      // What came may be the only copy of a token.
+      // What came may be the only copy of a token, which only a POST asks for.
+      let isWorthTelling = sent && request.method == .post && head.complete && answerBody.count > 0
+      guard isWorthTelling, (200..<300).contains(status) else { return Report.failure(failure()) }
       return report(status, cut: failure())
     }
     guard (100...999).contains(status) else {

@@ -20,6 +20,13 @@ struct ReplacementTests {
     unlink(path + "-wal")
   }
 
+  /// The same with the vault closed, which is opened then.
+  private func start(_ vault: Vault, over bytes: [UInt8]) async throws {
+    await vault.close()
+    try putOver(bytes)
+    _ = try await vault.loadAll()
+  }
+
   /// The database of a vault that was closed, and is open again.
   private func copy(of vault: Vault) async throws -> [UInt8] {
     await vault.close()
@@ -76,9 +83,7 @@ struct ReplacementTests {
     try await vault.put(.sample(1, version: 7))
     try await vault.put(.sample(4))
     let newest = try await copy(of: vault)
-    await vault.close()
-    try putOver(older)
-    _ = try await vault.loadAll()
+    try await start(vault, over: older)
     try await vault.acceptRollback()
     try await vault.put(.sample(2, version: 2))
     try putOver(newest)
@@ -93,9 +98,7 @@ struct ReplacementTests {
     try await vault.put(.sample(1))
     let oldest = try await copy(of: vault)
     try await vault.put(.sample(1, version: 2))
-    await vault.close()
-    try putOver(oldest)
-    _ = try await vault.loadAll()
+    try await start(vault, over: oldest)
     #expect(await vault.rolledBackFrom == 3)
     try await vault.put(.sample(2))
     let older = try await copy(of: vault)
@@ -128,9 +131,7 @@ struct ReplacementTests {
     try await vault.put(.sample(1))
     let older = try await copy(of: vault)
     try await vault.put(.sample(1, version: 2))
-    await vault.close()
-    try putOver(older)
-    _ = try await vault.loadAll()
+    try await start(vault, over: older)
     try await vault.acceptRollback()
     try putOver(older)
     #expect(try await vault.replacement()?.rolledBackFrom == 4)

@@ -26,8 +26,8 @@ package struct AccountRecord: Sendable, Equatable, Codable {
   package var revocations: [RevocationRecord] = []
   /// Clients that were registered for the account, the last one at the end. Nil: none, as in records from before.
   package var registrations: [ClientRegistrationRecord]?
-  /// The number of the last change that somebody made, or of the last token that came: of two copies the one with the greater number is
-  /// newer. See ``GrantRecord/order``.
+  /// The number of the last change that somebody made, or of the last token that came: of two copies the one with the greater
+  /// number is newer. Nil: it is from before they were numbered. See ``GrantRecord/order``.
   package var order: UInt64?
 
   package init(name: String) { self.name = name }
@@ -95,8 +95,8 @@ package struct GrantRecord: Sendable, Equatable, Codable {
   /// What the login asked for; nil in records from before this was kept.
   package var askedScope: [String]?
   package var loggedIn: Moment
-  /// The number of the login among all logins and logouts of the vault: a greater one came later. Nil: it is from before they were
-  /// numbered.
+  /// The number of the login among all logins and logouts of the vault: a greater one came later. Nil: it is from before they
+  /// were numbered.
   package var order: UInt64?
   package var refreshed: Moment?
   /// Unix seconds of the last request for a token of this grant, as far as known when it was written.

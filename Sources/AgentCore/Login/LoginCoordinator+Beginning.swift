@@ -19,7 +19,7 @@ extension LoginCoordinator {
         .resolve(context.definition, device: giver == .device, now: now)
       let (binding, lenders) = try await service.withLenders(
         server.binding(context.definition, hasSecret: context.clientSecret != nil), of: context.definition.name)
-      let agreement = try await service.checkLogin(context, binding, lenders, agreed: request.bindingDigest)
+      let agreement = try await service.checkLogin(context, binding, lenders: lenders, agreed: request.bindingDigest)
       // Before a browser is opened for a login that could not end.
       let method = binding.clientAuthentication
       if let obstacle = ClientObstacle(method, context.clientSecret, to: server.tokenEndpoint) {

@@ -36,13 +36,13 @@ extension LoginCoordinator {
     let now = time.now()
     let server = try await service.resolver(for: name).resolve(definition, device: false, isMade: true, now: now)
     let binding = try server.binding(definition, hasSecret: context.clientSecret != nil)
-    let agreement = await service.agreement(context, binding, [])
+    let agreement = await service.agreement(context, binding)
     let before = context.record?.grant
     var answer = AccountImportAnswer(
       differences: agreement.differences, bindingDigest: agreement.digest,
       endpoints: binding.endpoints, issuer: binding.issuer, login: before?.loginID, host: before?.binding.issuerHost)
     if isDryRun { return answer }
-    _ = try await service.checkLogin(context, binding, [], agreed: request.bindingDigest)
+    _ = try await service.checkLogin(context, binding, agreed: request.bindingDigest)
     guard request.bindingDigest ?? agreement.digest == agreement.digest else { throw .changedMeanwhile(name) }
     guard request.replaces ?? "" == before?.loginID ?? "" else {
       throw AgentFailure(

@@ -71,11 +71,13 @@ extension CredentialService {
     let context = LoginContext(definition: definition, record: account?.machine.record, given: given)
     let (binding, lenders) = try withLenders(
       server.binding(definition, hasSecret: context.clientSecret != nil), of: name)
-    return AccountAcceptAnswer(agreement(context, binding, lenders), definition.grant)
+    return AccountAcceptAnswer(agreement(context, binding, lenders: lenders), definition.grant)
   }
 
-  /// What a login of `context` with `binding` would change, that `lenders` lend to.
-  func agreement(_ context: LoginContext, _ binding: DefinitionBinding, _ lenders: [String]) -> BindingConsent {
+  /// What a login of `context` with `binding` would change. `lenders`: `GrantRecord.loginID` of those that lend to it.
+  func agreement(
+    _ context: LoginContext, _ binding: DefinitionBinding, lenders: [String] = []
+  ) -> BindingConsent {
     BindingConsent(
       binding: binding,
       differences: loginDifferences(context.record, context.given?.password, binding, context.definition),
@@ -99,10 +101,10 @@ extension CredentialService {
   /// Throws `definition_changed` when a login with `binding` would send what is kept, or what it gets, elsewhere than
   /// before and nobody has agreed to just that. Returns the digest of what a person would be shown.
   func checkLogin(
-    _ context: LoginContext, _ binding: DefinitionBinding, _ lenders: [String], agreed: String?
+    _ context: LoginContext, _ binding: DefinitionBinding, lenders: [String] = [], agreed: String?
   ) throws(AgentFailure) -> String {
     let name = context.definition.name
-    let agreement = agreement(context, binding, lenders)
+    let agreement = agreement(context, binding, lenders: lenders)
     let (shown, differences) = (agreement.digest, agreement.differences)
     guard !differences.isEmpty, agreed != shown else { return shown }
     // The person gave it for this login, which is asked for once more.

@@ -5,8 +5,8 @@ import TokenVault
 /// Another vault in the place of the one that was open: most often an older copy, which somebody has put back under the
 /// running agent.
 ///
-/// What this agent has in memory is newer, and lost with it unless it is written there. Accounts that it does not know are
-/// taken from that vault, and held as at a start.
+/// Of each account the newer record counts (``AccountRecord/order``). What this agent alone has is written there, and what is
+/// newer there is taken from it. Accounts that the agent does not know are taken, too, and held as at a start.
 extension CredentialService {
   /// Looks whether the vault is the one that was read, and makes good what it lacks. Returns whether it was another one.
   @discardableResult
@@ -29,7 +29,7 @@ extension CredentialService {
       await store.replacementIsTaken()
       return true
     } catch {
-      logger.error("the vault cannot be read", metadata: ["reason": "\(AgentFailure(error).message)"])
+      // The vault's status tells why, and a write that fails for it.
       return false
     }
   }

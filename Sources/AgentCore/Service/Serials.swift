@@ -2,6 +2,11 @@
 struct Serials {
   private var lastID: UInt64 = 0
   private var lastGeneration: UInt32 = 0
+  /// The last number from before the vault was opened.
+  private var lastOfEarlierLife: UInt64 = 0
+
+  /// An agent gives 16 million numbers before they reach those of the next commit.
+  private static let bitsBelowCommit: UInt64 = 24
 
   /// Of a waiter, or of a change: greater than that of every login and logout before.
   mutating func nextID() -> UInt64 {
@@ -15,19 +20,14 @@ struct Serials {
     let orders = records.flatMap { record in
       [record.order, record.grant?.order] + record.revocations.map(\.order)
     }
-    lastID = max(lastID, orders.compactMap(\.self).max() ?? 0, commit << Self.bitsOfLife)
+    lastID = max(lastID, orders.compactMap(\.self).max() ?? 0, commit << Self.bitsBelowCommit)
   }
 
   /// What was read from the vault just now was given before.
-  mutating func beginLife() { lifeBegan = lastID }
+  mutating func beginLife() { lastOfEarlierLife = lastID }
 
   /// Whether `order` was given before the vault was opened.
-  func isOfEarlierLife(_ order: UInt64) -> Bool { order <= lifeBegan }
-
-  private var lifeBegan: UInt64 = 0
-
-  /// Numbers that one life gives before another begins: 16 million for each commit.
-  private static let bitsOfLife: UInt64 = 24
+  func isOfEarlierLife(_ order: UInt64) -> Bool { order <= lastOfEarlierLife }
 
   /// Of a state machine, so that no call of it has the number of another's.
   mutating func nextGeneration() -> UInt32 {

@@ -29,13 +29,16 @@ enum GitProxy {
   ///
   /// - Throws: `CommandError.configuration` where a proxy of git's has the name and port of the server at `url`.
   static func checkIsNone(at url: String, for account: String, _ environment: Environment) throws(CommandError) {
-    let server = try? Origin(of: url)
-    let settings = settings(in: try GitSetting.list(query, for: account))
-    let named = settings + variables.compactMap { name in environment[name].map { (name, $0) } }
-    guard let name = named.first(where: { $0.1.contains("://") && origin(ofProxy: $0.1) == server })?.0 else { return }
+    guard let server = try? Origin(of: url) else { return }
+    let set = settings(in: try GitSetting.list(query, for: account)).first { origin(ofProxy: $0.value) == server }?.key
+    let variable = variables.first { environment[$0].flatMap(origin) == server }
+    guard let name = set ?? variable else { return }
     throw .configuration(
       "\(account): git's proxy (\(name)) has the name and port of \(url), and git believes others there than the login",
-      next: .advice("take that proxy out"))
+      next: .run(
+        set == nil
+          ? "unset \(name)"
+          : "git config --show-origin --get-all \(ShellWord.quoted(name))   # says where to take it out"))
   }
 
   /// Without the user, whom git asks for a password.

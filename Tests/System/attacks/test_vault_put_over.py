@@ -84,6 +84,19 @@ def copied(vault, server):
     return copy
 
 
+def end_and_open(home, end):
+    """The vault is shut in the way that `end` says, and open again."""
+    if end == "lock":
+        vault_command(home, "lock")
+        vault_command(home, "unlock")
+        return
+    if end == "stop":
+        home.oauthctl("agent", "stop")
+    elif end == "kill":
+        home.agent.kill()
+    home.agent.restart()
+
+
 # Whoever kills an agent before it has looked loses what it alone has.
 WAYS = [(noticed, end) for noticed in ("by status", "by a login", "by a refresh", "at the end")
         for end in ("stop", "SIGTERM", "lock", "kill") if (noticed, end) != ("at the end", "kill")]
@@ -102,18 +115,7 @@ def test_what_the_agent_alone_has_is_written_into_an_older_vault(vault, server, 
         # What was to be written is, once what was begun later is.
         vault_command(vault, "backup", vault.root / "after")
         refresh(vault, "late", check=True)
-    if end == "stop":
-        vault.oauthctl("agent", "stop")
-    elif end == "SIGTERM":
-        vault.agent.stop()
-    elif end == "kill":
-        vault.agent.kill()
-    else:
-        vault_command(vault, "lock")
-        vault_command(vault, "unlock")
-    if end != "lock":
-        vault.agent.stop()
-        vault.agent.start()
+    end_and_open(vault, end)
     assert status(vault)["rolled_back"]
     # They are newer than the rollback, so nothing is held; what was logged out is back, as at any start, and is.
     for name in ["work", "late"] + ["new"] * (noticed == "by a login"):
@@ -189,9 +191,8 @@ def test_the_login_that_first_meets_the_older_vault_is_the_one_that_counts(vault
 
 
 @pytest.mark.parametrize("has_counter", [False, True])
-def test_nothing_of_a_sealed_vault_goes_into_another_one_with_its_key_file(vault, server, tmp_path, has_counter):
+def test_nothing_of_a_sealed_vault_goes_into_another_one_with_its_key_file(vault, server, has_counter):
     """An older home is put back under the agent: it opens with the key file that lies in it."""
-    old = files_of(vault)
     vault.agent.stop()
     old = files_of(vault)
     for path in old:
@@ -227,15 +228,7 @@ def test_an_older_vault_that_could_not_be_read_at_first_is_looked_at_again(vault
         vault_file(vault).chmod(0o600)
     else:
         vault_file(vault).write_bytes(copied.read_bytes())
-    if end == "stop":
-        vault.oauthctl("agent", "stop")
-        vault.agent.stop()
-        vault.agent.start()
-    elif end == "SIGTERM":
-        vault.agent.restart()
-    else:
-        vault_command(vault, "lock")
-        vault_command(vault, "unlock")
+    end_and_open(vault, end)
     for name in ("work", "late"):
         refresh(vault, name, check=True)
 

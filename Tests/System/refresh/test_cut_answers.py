@@ -3,16 +3,18 @@
 import json
 import socket
 import struct
-import time
 
 import pytest
 
-from login.provider import Provider, use_silent_browser
+from login.provider import use_silent_browser
+from login.whole_provider import Whole
+from support import ports
+from support.login import wait_until
 
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"
 
 
-class Cutting(Provider):
+class Cutting(Whole):
     """Refuses a refresh token that it has seen before. Its next answer to one, or to a code, ends as `cut` says."""
 
     def __init__(self):
@@ -46,8 +48,8 @@ class Cutting(Provider):
             connection.sendall(HEAD + b"Content-Length: %d\r\n\r\n" % (len(body) + 10) + body)
         elif cut == "a reset":
             connection.sendall(HEAD + b"\r\n" + body)
-            # So that the body is read before the reset, which would throw it away.
-            time.sleep(0.5)
+            # It would throw away what is not read yet.
+            wait_until(lambda: not ports.has_unread(self.port, is_peer=True), 10, "the answer is read")
             connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         elif cut == "behind the refresh token":
             token = json.loads(body)["refresh_token"]
@@ -75,34 +77,36 @@ class Kept:
         self.sent += data
 
 
+@pytest.fixture
+def provider(home):
+    use_silent_browser(home)
+    with Cutting() as provider:
+        home.agent.start()
+        home.oauthctl("vault", "create")
+        provider.define(home, 'scope = "read"', 'keep = "on-demand"')
+        yield provider
+        assert provider.reused == 0
+
+
 @pytest.mark.parametrize("cut", ["the last chunk is missing", "a length that is too long", "a reset",
                                  "behind the refresh token", "blanks without end"])
-def test_a_refresh_token_that_came_before_the_connection_failed_is_kept(home, cut):
-    use_silent_browser(home)
-    with Cutting() as provider:
-        home.agent.start()
-        home.oauthctl("vault", "create")
-        provider.define(home, 'scope = "read"', 'keep = "on-demand"')
-        home.oauthctl("login", "work")
-        provider.cut = cut
-        home.oauthctl("get-token", "work", "--force")
-        assert provider.cut is None
-        home.oauthctl("get-token", "work", "--force")
-    assert provider.reused == 0
+def test_a_refresh_token_that_came_before_the_connection_failed_is_kept(home, provider, cut):
+    home.oauthctl("login", "work")
+    provider.cut = cut
+    home.oauthctl("get-token", "work", "--force")
+    assert provider.cut is None
+    home.oauthctl("get-token", "work", "--force")
 
 
-@pytest.mark.parametrize("cut", ["the last chunk is missing", "behind the refresh token"])
-def test_a_login_whose_answer_is_cut_is_made_or_leaves_no_living_token(home, cut):
-    use_silent_browser(home)
-    with Cutting() as provider:
-        home.agent.start()
-        home.oauthctl("vault", "create")
-        provider.define(home, 'scope = "read"', 'keep = "on-demand"')
-        provider.cuts, provider.cut = "code=", cut
-        login = home.oauthctl("login", "work", check=False)
-        if cut.startswith("the last"):
-            assert login.status == 0, login
-            home.oauthctl("get-token", "work", "--force")
-        else:
-            assert login.status != 0 and provider.form("revoke")["token"] == "refresh-1", login
-    assert provider.reused == 0
+@pytest.mark.parametrize("words", [[], ["--device"]], ids=["by browser", "by device code"])
+def test_a_login_whose_answer_has_come_whole_is_made(home, provider, words):
+    provider.cuts, provider.cut = "code=", "the last chunk is missing"
+    home.oauthctl("login", "work", *words)
+    assert provider.cut is None and len(provider.log) == 1
+    home.oauthctl("get-token", "work", "--force")
+
+
+def test_a_login_whose_answer_is_cut_leaves_no_living_token(home, provider):
+    provider.cuts, provider.cut = "code=", "behind the refresh token"
+    assert home.oauthctl("login", "work", check=False).status != 0
+    assert provider.form("revoke")["token"] == "refresh-1"

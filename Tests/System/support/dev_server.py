@@ -5,10 +5,9 @@ import json
 import subprocess
 import urllib.error
 import urllib.request
-from pathlib import Path
 from urllib.parse import urlsplit
 
-from support import processes
+from support import ports, processes
 
 
 class DevServer:
@@ -51,10 +50,7 @@ class DevServer:
 
     def has_unread_request(self):
         """Whether somebody has sent it what it has not read yet; a process that is stopped reads nothing."""
-        port = f":{urlsplit(self.issuer).port:04X}"
-        rows = [line.split() for line in Path("/proc/net/tcp").read_text().splitlines()[1:]]
-        return any(local.endswith(port) and state == "01" and int(queues.partition(":")[2], 16) > 0
-                   for _, local, _, state, queues, *_ in rows)
+        return ports.has_unread(urlsplit(self.issuer).port)
 
     def stop(self):
         self.process.terminate()

@@ -4,6 +4,7 @@ import errno
 import functools
 import itertools
 import socket
+from pathlib import Path
 
 # Below what the kernel gives to whoever asks for any port, and below what the agent registers redirects at.
 FIRST, LAST, BLOCK = 10_000, 20_000, 200
@@ -23,6 +24,13 @@ def listening(address="127.0.0.1", port=0, backlog=64):
 def free_port():
     with listening() as probe:
         return probe.getsockname()[1]
+
+
+def has_unread(port, is_peer=False):
+    """Whether a connection of `port`, or of who is connected to it (`is_peer`), has bytes that nobody has read yet."""
+    rows = [line.split() for line in Path("/proc/net/tcp").read_text().splitlines()[1:]]
+    return any((remote if is_peer else local).endswith(f":{port:04X}") and state == "01"
+               and int(queues.partition(":")[2], 16) > 0 for _, local, remote, state, queues, *_ in rows)
 
 
 def is_free(address, port):
