@@ -108,7 +108,8 @@ extension LoginCoordinator {
       }
     guard let judgement else { return polling.noAnswer(nowMilliseconds: time.now().bootMilliseconds) }
     let step = polling.judge(judgement, nowMilliseconds: time.now().bootMilliseconds)
-    guard case .granted = step else { return step }
+    // A refresh token is given once: another poll would bring none, and this one is to be revoked where it cannot be used.
+    if judgement.salvagedRefreshToken == nil { guard case .granted = step else { return step } }
     end(id, await keep(judgement, session, asked: asked))
     return nil
   }

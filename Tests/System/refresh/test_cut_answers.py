@@ -106,7 +106,8 @@ def test_a_login_whose_answer_has_come_whole_is_made(home, provider, words):
     home.oauthctl("get-token", "work", "--force")
 
 
-def test_a_login_whose_answer_is_cut_leaves_no_living_token(home, provider):
+@pytest.mark.parametrize("words", [[], ["--device"]], ids=["by browser", "by device code"])
+def test_a_login_whose_answer_is_cut_leaves_no_living_token(home, provider, words):
     provider.cuts, provider.cut = "code=", "behind the refresh token"
-    assert home.oauthctl("login", "work", check=False).status != 0
+    assert home.oauthctl("login", "work", *words, check=False).status != 0
     assert provider.form("revoke")["token"] == "refresh-1"
