@@ -19,6 +19,8 @@ package struct AccountRecord: Sendable, Equatable, Codable {
   package var grant: GrantRecord?
   /// What the login was bound to that a logout ended: the next one is compared with it.
   package var formerBinding: DefinitionBinding?
+  /// The number of that logout, as ``RevocationRecord/order`` has it. Nil: it is from before it was kept.
+  package var logoutOrder: UInt64?
   package var tokens: [TokenRecord] = []
   /// Set before a refresh token is sent, removed with its answer.
   package var intent: RefreshIntent?
@@ -44,6 +46,9 @@ package struct AccountRecord: Sendable, Equatable, Codable {
     (bare.order, bare.clientSecretOrder) = (nil, nil)
     return bare == AccountRecord(name: name)
   }
+
+  /// What is kept beside the login.
+  var keptSecrets: [SecretKind] { [.clientSecret, .password].filter(keeps) }
 
   func keeps(_ kind: SecretKind) -> Bool {
     switch kind {
@@ -73,6 +78,7 @@ package struct AccountRecord: Sendable, Equatable, Codable {
     case format, name, password, grant, tokens, intent, revocations, registrations, order
     case clientSecret = "client_secret"
     case formerBinding = "former_binding"
+    case logoutOrder = "logout_order"
     case clientSecretPlace = "client_secret_place"
     case passwordPlace = "password_place"
     case clientSecretOrder = "client_secret_order"

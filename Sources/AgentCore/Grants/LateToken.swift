@@ -51,6 +51,7 @@ extension AccountRecord {
       guard formerBinding == late.binding, late.binding.revocationEndpoint != nil else { return }
       var revocation = RevocationRecord(
         token: late.refreshToken, hint: "refresh_token", binding: late.binding, since: late.received)
+      revocation.order = logoutOrder
       if late.binding.sendsClientSecret { revocation.clientSecret = clientSecret(for: revocation) }
       owe([revocation])
       return

@@ -101,7 +101,7 @@ extension AgentRouter {
     let kept = try await service.forget(AccountForget(account: request.account, dryRun: true))
     if request.dryRun == true { return kept }
     // The login under way of an account that is not forgotten goes on.
-    if let shown = request.login, shown != kept.login ?? "" { throw .changedMeanwhile(request.account) }
+    guard request.isAbout(kept) else { throw .changedMeanwhile(request.account) }
     await logins.giveUp(request.account)
     return try await service.forget(request)
   }

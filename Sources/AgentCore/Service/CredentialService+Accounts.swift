@@ -50,66 +50,6 @@ extension CredentialService {
     return details
   }
 
-  package func forget(_ request: AccountForget) async throws(AgentFailure) -> AccountForgetAnswer {
-    try await open()
-    guard let account = accounts[request.account] else {
-      // As a list has them: of one that is logged out and has no file, only what its server has to be told is kept.
-      throw AccountSelection.unknown(
-        request.account, accounts.values.filter { $0.machine.definition != nil || isLoginAlone($0) }.map(\.name))
-    }
-    var answer = AccountForgetAnswer()
-    if request.dryRun == true {
-      let grant = account.machine.record?.grant
-      answer.login = grant?.loginID
-      answer.host = account.machine.record?.loginMayLive(at: now(account)) == true ? grant?.binding.issuerHost : nil
-      answer.clientHosts = clientHosts(account)
-      let record = account.machine.record
-      let isKept =
-        record?.grant != nil || record?.clientSecret != nil || record?.password != nil || record?.registrations != nil
-      answer.kept = isKept || account.registration != nil ? true : nil
-      let borrowers = borrowers(of: account.name)
-      answer.borrowers = borrowers.isEmpty ? nil : borrowers
-    } else {
-      await sealRegistration(account.name)
-      if let shown = request.clientHosts, shown != clientHosts(account) ?? [] {
-        throw AgentFailure.changedMeanwhile(account.name)
-      }
-      let began = time.now()
-      let isClientTold = !deletableClients(account).isEmpty
-      try await change(account.name, .forget(login: request.login))
-      account.secretsForLogins = []
-      account.registration = nil
-      if isClientTold { await tellDeletion(of: account.name, since: began, in: &answer) }
-    }
-    let left = accounts[account.name]?.machine.record?.revocations.count { $0.clientURI == nil } ?? 0
-    answer.revocations = left > 0 ? left : nil
-    return answer
-  }
-
-  /// The clients that were registered for `account` and can be deleted at their servers.
-  private func deletableClients(_ account: Account) -> [ClientRegistrationRecord] {
-    account.machine.record?.registrations?.filter { $0.deletion(at: time.now()) != nil } ?? []
-  }
-
-  /// Where, but for those that another account is known by.
-  private func clientHosts(_ account: Account) -> [String]? {
-    let hosts = deletableClients(account).filter { otherUser(of: $0.binding, than: account.name) == nil }
-      .map(\.binding.issuerHost)
-    return hosts.isEmpty ? nil : Set(hosts).sorted()
-  }
-
-  /// Waits, for as long as a logout does, until the client that was registered for `name` is deleted at its server.
-  private func tellDeletion(of name: String, since: Moment, in answer: inout AccountForgetAnswer) async {
-    let ends = await revocations(name, since: since, seconds: Self.revocationWaitSeconds).ended
-    switch ends.last(where: { $0.revocation.clientURI != nil })?.end {
-    case .revoked: answer.client = .deleted
-    case .refused(let reason): (answer.client, answer.clientReason) = (.refused, reason)
-    case .later(let reason, _), .clientRefused(let reason): (answer.client, answer.clientReason) = (.pending, reason)
-    // Something else is told to its server first, or a lock came.
-    case nil: answer.client = .pending
-    }
-  }
-
   package func check(_ request: AccountCheck) async throws(AgentFailure) -> AccountCheckAnswer {
     try await open()
     let definition: AccountDefinition
@@ -204,7 +144,7 @@ extension CredentialService {
   }
 
   /// The public half of a private key, a JWK; nil: `secret` is none.
-  private static func publicKey(_ secret: StoredSecret) -> String? {
+  static func publicKey(_ secret: StoredSecret) -> String? {
     (try? ClientKey(stored: secret.secret))?.publicJWK
   }
 

@@ -13,17 +13,29 @@ package struct AccountForget: RequestParameters, Equatable {
 
   /// The `client_hosts` that a person was shown: where the clients of other servers are to be deleted, nothing is. Nil: any.
   package var clientHosts: [String]?
+  /// The `secrets` that a person was shown: where others are kept, nothing is deleted. Nil: any.
+  package var secrets: [String]?
 
-  package init(account: String, dryRun: Bool? = nil, login: String? = nil, clientHosts: [String]? = nil) {
+  package init(
+    account: String, dryRun: Bool? = nil, login: String? = nil, clientHosts: [String]? = nil, secrets: [String]? = nil
+  ) {
     self.account = account
     self.dryRun = dryRun
     self.login = login
     self.clientHosts = clientHosts
+    self.secrets = secrets
+  }
+
+  /// Whether `kept`, the answer to `dryRun`, says what a person was shown.
+  package func isAbout(_ kept: AccountForgetAnswer) -> Bool {
+    if let login, login != kept.login ?? "" { return false }
+    if let clientHosts, clientHosts != kept.clientHosts ?? [] { return false }
+    return secrets.map { $0 == kept.secrets ?? [] } ?? true
   }
 
   package typealias Keys = CodingKeys
   package enum CodingKeys: String, CodingKey, CaseIterable {
-    case account, login
+    case account, login, secrets
     case dryRun = "dry_run"
     case clientHosts = "client_hosts"
   }
@@ -38,6 +50,9 @@ package struct AccountForgetAnswer: Codable, Sendable, Equatable {
   package var revocations: Int?
   /// With `dry_run`: where clients were registered for it that will be deleted there (RFC 7592), sorted; nil: nowhere.
   package var clientHosts: [String]?
+  /// With `dry_run`: what is kept in the vault beside the login: ``SecretKind``s, and a private key as
+  /// ``AccountCheckAnswer/privateKey``; nil: nothing.
+  package var secrets: [String]?
   /// With `dry_run`: more is kept than what its server has still to be told; nil: nothing is.
   package var kept: Bool?
   /// With `dry_run`: accounts that get their tokens for those of this one, sorted; nil: none does.
@@ -61,7 +76,7 @@ package struct AccountForgetAnswer: Codable, Sendable, Equatable {
   }
 
   package enum CodingKeys: String, CodingKey {
-    case login, host, revocations, client, borrowers, kept
+    case login, host, revocations, client, borrowers, kept, secrets
     case clientHosts = "client_hosts"
     case clientReason = "client_reason"
   }

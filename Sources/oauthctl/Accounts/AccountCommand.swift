@@ -83,12 +83,13 @@ struct AccountCommand: ParsableCommand {
       let folders = AgentFolders(context.environment, try context.agent.ask(AgentStatus(limit: 1)))
       if let obstacle = folders.obstacle() { throw obstacle }
       let was = file.state
-      var (login, clientHosts): (String?, [String]?)
+      var (login, clientHosts, secrets): (String?, [String]?, [String]?)
       let kept = try context.ask(AccountForget(account: name, dryRun: true), unlessUnknownWith: file)
       if !yes {
         var lines = kept?.borrowers.map { [Self.borrowersLine($0, name)] } ?? []
         // One that comes under the question was not in it.
-        (login, clientHosts) = (kept?.login ?? "", kept?.clientHosts ?? [])
+        (login, clientHosts, secrets) = (kept?.login ?? "", kept?.clientHosts ?? [], kept?.secrets ?? [])
+        if let kept = kept?.secrets { lines.append(Self.secretsLine(kept)) }
         if let host = kept?.host, kept?.clientHosts == nil {
           lines.append(
             "\(Self.staysLine(host)) To end it there too, answer n and run: oauthctl logout \(name)")
@@ -108,7 +109,7 @@ struct AccountCommand: ParsableCommand {
       }
       guard
         let answer = try context.forget(
-          name, file, login: login, clientHosts: clientHosts, while: { yes || file.state == was })
+          name, file, login: login, clientHosts: clientHosts, secrets: secrets, while: { yes || file.state == was })
       else {
         throw .configuration(
           "\(context.environment.abbreviated(file.path)) was changed meanwhile; nothing is forgotten",
@@ -138,6 +139,12 @@ extension AccountCommand.Forget {
     let shown = names.prefix(NamedChoice.most).joined(separator: ", ")
     let others = names.count > NamedChoice.most ? " and \(names.count - NamedChoice.most) more" : ""
     return "\(shown)\(others) \(names.count == 1 ? "gets its tokens" : "get their tokens") for those of \(lender)"
+  }
+
+  /// `kinds`, at least one: what is deleted from the vault beside the login.
+  private static func secretsLine(_ kinds: [String]) -> String {
+    let words = kinds.map { SecretKind(rawValue: $0)?.words ?? "private key" }
+    return "Its \(words.joined(separator: " and ")) \(words.count == 1 ? "is" : "are") deleted, too."
   }
 
   static func borrowersStep(_ names: [String]) -> NextStep {
@@ -186,13 +193,15 @@ extension CommandContext {
   @discardableResult
   func forget(
     _ account: String, _ file: AccountFile, login: String? = nil, clientHosts: [String]? = nil,
+    secrets: [String]? = nil,
     while isStill: () -> Bool = { true }
   ) throws(CommandError) -> AccountForgetAnswer? {
     guard isStill() else { return nil }
     // Before anything is deleted: an account whose file stays is none that is forgotten.
     try file.checkRemovable()
     let answer = try ask(
-      AccountForget(account: account, login: login, clientHosts: clientHosts), unlessUnknownWith: file)
+      AccountForget(account: account, login: login, clientHosts: clientHosts, secrets: secrets), unlessUnknownWith: file
+    )
     // The agent took its time: its server was told to delete a client.
     let shown = environment.abbreviated(file.path), next = NextStep.run("oauthctl account forget \(account)")
     let again: AccountForgetAnswer?

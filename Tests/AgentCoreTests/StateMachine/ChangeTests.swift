@@ -107,6 +107,17 @@ struct ChangeTests {
     #expect(driver.isDurable(driver.change(.forget(login: ""))))
   }
 
+  @Test("forget deletes the secrets that were shown and no others")
+  func forgetShownSecrets() {
+    let driver = MachineDriver(.loggedIn().with { $0.clientSecret = StoredSecret(Secret("s")) })
+    for secrets in [[], [SecretKind.password], [.clientSecret, .password]] {
+      #expect(driver.failed(driver.change(.forget(secrets: secrets))) == .definitionChanged)
+    }
+    let id = driver.change(.forget(secrets: [.clientSecret]))
+    driver.saved()
+    #expect(driver.isDurable(id) && driver.durable == nil)
+  }
+
   @Test("forget erases a record that owes nothing")
   func forget() {
     let driver = MachineDriver()

@@ -35,6 +35,27 @@ struct LateTokenTests {
     }
   }
 
+  @Test("after a logout it is revoked as that logout's tokens are: beside each login that was made before it")
+  func loggedOut() {
+    let driver = MachineDriver(
+      .loggedIn().with { $0.grant?.binding.revocationEndpoint = "https://login.example.com/revoke" })
+    let login = driver.durable?.grant
+    driver.change(.logout())
+    driver.saved()
+    let order = driver.durable?.logoutOrder
+    #expect(order != nil)
+    driver.change(
+      .lateToken(
+        LateToken(
+          refreshToken: StoredSecret(Secret("r2")), sent: "", received: .start, lifeSeconds: nil,
+          binding: login?.binding ?? .plain)))
+    driver.saved()
+    #expect(driver.durable?.revocations.map(\.order) == Array(repeating: order, count: 3))
+    driver.change(.login("b1"))
+    driver.saved()
+    #expect(driver.durable?.logoutOrder == nil)
+  }
+
   @Test("where it cannot be saved it stays, and is saved before anything else is sent")
   func unsaved() {
     let driver = MachineDriver()

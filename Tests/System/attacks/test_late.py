@@ -198,6 +198,26 @@ def test_forgetting_ends_the_login_that_was_shown_and_no_other(home, agent, firs
     assert home.oauthctl("get-token", "work").stdout == "access-2-of-first\n"
 
 
+def test_forgetting_deletes_the_secrets_that_were_shown_and_no_others(home, agent, first):
+    write(home, first)
+    log_in(home)
+
+    def forget(answer):
+        return run_at_terminal(
+            home, home.programs / "oauthctl", "account", "forget", "work", answers={"[y/N]": answer})
+
+    def set_secret():
+        home.oauthctl("secret", "set", "work", "client_secret", stdin="of-the-portal\n")
+        return "y\n"
+
+    status, text = forget(set_secret)
+    assert status == 3 and "has changed since it was shown" in text and account_file(home).exists()
+    assert home.oauthctl("get-token", "work").stdout == "access-1-of-first\n"
+    home.oauthctl("secret", "set", "work", "password", stdin=PASSWORD + "\n")
+    assert "Its client secret and password are deleted, too." in forget("y\n")[1]
+    assert not account_file(home).exists()
+
+
 def test_forgetting_keeps_a_file_that_was_changed_under_the_question(home, agent, first):
     write(home, first)
 

@@ -40,8 +40,9 @@ package enum AccountChange: Sendable {
   /// unless what was kept here with the number `over` has changed since.
   case restore(AccountRecord, over: UInt64?, afterRollback: UInt64?)
   /// Deletes all but what is still to be revoked at a server, and the client there that was registered for it. `login`
-  /// is the `GrantRecord.loginID` that a person was shown, and empty where there was none.
-  case forget(login: String? = nil)
+  /// is the `GrantRecord.loginID` that a person was shown, and empty where there was none; `secrets` are those that the person was
+  /// shown; nil: any.
+  case forget(login: String? = nil, secrets: [SecretKind]? = nil)
 
   /// What somebody sets or forgets; nil: no secret.
   var secretKind: SecretKind? {

@@ -19,7 +19,7 @@ extension AccountStateMachine {
       next.grant = grant
       next.grant?.order = order
       next.grant?.afterRollback = rollback
-      next.formerBinding = nil
+      (next.formerBinding, next.logoutOrder) = (nil, nil)
       next.tokens = token.map { [$0] } ?? []
       next.intent = nil
       next.bindSecrets(to: grant.binding, used: used.unlessChanged(secretChanges))
@@ -35,7 +35,7 @@ extension AccountStateMachine {
       guard let grant = next.grant else { return [.changed(id, nil)] + proceed(at: now) }
       next.owe(Self.revocations(of: grant, next, at: asked ?? now, order: id))
       if next.clientSecret != nil, next.clientSecretPlace == nil { next.clientSecretPlace = SecretPlace(grant.binding) }
-      next.formerBinding = grant.binding
+      (next.formerBinding, next.logoutOrder) = (grant.binding, id)
       next.grant = nil
       next.tokens = []
       next.intent = nil
@@ -111,7 +111,9 @@ extension AccountStateMachine {
     case .restore(let found, _, let rollback):
       restore(found, afterRollback: rollback)
       return [.publish, .changed(id, nil)] + settleAll(at: now) + proceed(at: now)
-    case .forget(let login?) where login != next.grant?.loginID ?? "":
+    case .forget(let login?, _) where login != next.grant?.loginID ?? "":
+      return [.changed(id, .changedMeanwhile(name))] + proceed(at: now)
+    case .forget(_, let secrets?) where secrets != next.keptSecrets:
       return [.changed(id, .changedMeanwhile(name))] + proceed(at: now)
     case .register(let registration):
       next.name = name
