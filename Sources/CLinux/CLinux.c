@@ -106,6 +106,8 @@ int clinux_unlock(int fd) {
 
 int clinux_close_from(int first) { return close_range((unsigned)first, ~0U, 0); }
 
+int clinux_open_folder(const char *path) { return open(path, O_PATH | O_DIRECTORY | O_CLOEXEC); }
+
 long clinux_filesystem_type(const char *path) {
   struct statfs status;
   if (statfs(path, &status) != 0) return -1;

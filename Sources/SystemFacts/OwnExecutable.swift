@@ -1,12 +1,8 @@
-import Glibc
-
 /// The program that this process runs.
 package enum OwnExecutable {
-  /// Its path; nil where the system does not tell, or tells only a part of it.
-  package static var path: String? {
-    var buffer = [CChar](repeating: 0, count: Int(PATH_MAX))
-    let count = readlink("/proc/self/exe", &buffer, buffer.count)
-    guard count > 0, count < buffer.count else { return nil }
-    return String(decoding: buffer[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self)
-  }
+  /// Its path; nil where the system does not tell, tells only a part of it, or one that is no UTF-8.
+  package static var path: String? { SymbolicLink.target(of: "/proc/self/exe") }
+
+  /// Why there is no ``path``.
+  package static let pathProblem = "/proc/self/exe cannot be read, or leads through a name that is no UTF-8"
 }

@@ -49,14 +49,11 @@ package struct PathWalk: Sendable, Equatable {
     }
   }
 
-  /// The way on this machine, now.
+  /// The way on this machine, now. Nil also where a link on it leads to a name that is no UTF-8.
   package static func live(_ path: String) -> PathWalk? {
-    var buffer = [CChar](repeating: 0, count: Int(PATH_MAX))
-    return PathWalk(path) { path in
-      let count = readlink(path, &buffer, buffer.count)
-      if count < 0 { return errno == EINVAL ? .other : nil }
-      guard count < buffer.count else { return nil }
-      return .link(target: String(decoding: buffer[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self))
+    PathWalk(path) { path in
+      if let target = SymbolicLink.target(of: path) { return .link(target: target) }
+      return errno == EINVAL ? .other : nil
     }
   }
 

@@ -10,9 +10,10 @@ package enum PrivateCreation {
     return 0
   }
 
-  /// open(2) with `flags`, O_CREAT and mode 0600. Returns what that returns, with its errno.
-  package static func openFile(_ path: String, _ flags: Int32) -> Int32 {
-    let descriptor = open(path, flags | O_CREAT, 0o600)
+  /// openat(2) of `path`, in `folder` where it is relative, with `flags`, O_CREAT and mode 0600. Returns what that returns, with its
+  /// errno.
+  package static func openFile(_ path: String, in folder: Int32 = AT_FDCWD, _ flags: Int32) -> Int32 {
+    let descriptor = openat(folder, path, flags | O_CREAT, 0o600)
     if descriptor >= 0 { _ = fchmod(descriptor, 0o600) }
     return descriptor
   }

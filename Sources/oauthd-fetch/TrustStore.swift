@@ -25,7 +25,10 @@ enum TrustStore {
       // Most are the names of others in the same folder, or lie where certificates of the distribution do.
       let isPath = target[..<max(count, 0)].contains(CChar(UInt8(ascii: "/")))
       guard count > 0, count < target.count, isPath else { continue }
-      let text = String(decoding: target[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self)
+      // A name that is no UTF-8 would be another one if it was repaired.
+      guard let text = String(validating: target[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self) else {
+        continue
+      }
       if text.hasPrefix("/usr/share/ca-certificates/") || text.hasPrefix("/etc/ssl/") { continue }
       files.append(text.hasPrefix("/") ? text : path + "/" + text)
     }

@@ -224,6 +224,27 @@ struct AccountFileTests {
     for path in [link.path, target, folder] { remove(path) }
   }
 
+  @Test("The folder behind a link is exchanged after it was looked at: what is there by then is not replaced")
+  func exchanged() throws {
+    var template = Array("/tmp/oauthctl-test.XXXXXX".utf8CString)
+    let made = try #require(mkdtemp(&template).map { String(cString: $0) })
+    let folder = try #require(FileBytes.realPath(of: made))
+    let (link, place, other) = (AccountFile(path: folder + "/a.toml"), folder + "/place", folder + "/other")
+    for (name, text) in [(place, "mine"), (other, "precious")] {
+      try FileBytes.makeFolder(name)
+      try FileBytes.replace(name + "/mine", with: Array(text.utf8))
+    }
+    try #require(symlink(place + "/mine", link.path) == 0)
+    let (target, mine) = (link.linkTarget, try #require(link.current))
+    // The same file is read by another way, and another one is at the path.
+    try #require(rename(place, folder + "/before") == 0 && symlink(other, place) == 0)
+    try #require(unlink(link.path) == 0 && symlink(folder + "/before/mine", link.path) == 0)
+    #expect(throws: CommandError.self) { try link.write("new", behind: target, while: { link.isStill(mine) }) }
+    #expect(FileBytes.contents(of: other + "/mine") == Array("precious".utf8))
+    #expect(FileBytes.names(in: other) == ["mine"] && link.text == "mine")
+    for path in ["/before/mine", "/before", "/other/mine", "/other", "/place", "/a.toml", ""] { remove(folder + path) }
+  }
+
   @Test(
     "Account files have one place",
     arguments: [

@@ -155,7 +155,7 @@ package struct AgentStarter {
   private func agentProgram() throws(ClientError) -> String {
     if let agentPath { return agentPath }
     guard let own = OwnExecutable.path, let slash = own.utf8.lastIndex(of: UInt8(ascii: "/")) else {
-      throw notReachable("/proc/self/exe cannot be read, so oauthd is not found", "start it by hand: oauthd")
+      throw notReachable("\(OwnExecutable.pathProblem), so oauthd is not found", "start it by hand: oauthd")
     }
     return "\(own[..<slash])/oauthd"
   }

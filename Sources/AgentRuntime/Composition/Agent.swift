@@ -58,7 +58,10 @@ struct Agent {
         allowsNetworkFileSystem: settings.allowsNetworkHome,
         usual: VaultLocation.Usual(database: paths.usualDatabase, keyFile: paths.usualKeyFile)),
       socketPathForLock: location, random: random)
-    let executable = OwnExecutable.path ?? CommandLine.arguments.first ?? "oauthd"
+    guard let executable = OwnExecutable.path ?? CommandLine.unsafeArgv[0].flatMap({ String(validatingCString: $0) })
+    else {
+      throw AgentStartError("the programs beside oauthd are not found: \(OwnExecutable.pathProblem)", hint: nil)
+    }
     let fetch = FetchProcess(
       helper: HelperProcess.path("oauthd-fetch", beside: executable),
       userAgent: "oauthd/\(ProjectVersion.current)", uid: uid)

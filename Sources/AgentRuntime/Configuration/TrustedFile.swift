@@ -129,7 +129,9 @@ enum TrustedFile {
     }
     // As named, and where what is open is: one of the two may have been changed in between.
     try checkWay(to: path, uid: uid)
-    if let real = self.path(of: descriptor), !real.utf8.elementsEqual(path.utf8) { try checkWay(to: real, uid: uid) }
+    if let real = try self.path(of: descriptor), !real.utf8.elementsEqual(path.utf8) {
+      try checkWay(to: real, uid: uid)
+    }
   }
 
   /// What a folder on the way to a file of user `uid` has to be.
@@ -141,7 +143,9 @@ enum TrustedFile {
   }
 
   private static func checkWay(to path: String, uid: UInt32) throws(Failure) {
-    guard let way = PathWalk.live(path) else { throw .refused("is in a folder that is gone, or behind too many links") }
+    guard let way = PathWalk.live(path) else {
+      throw .refused("is in a folder that is gone, behind too many links, or behind one to a name that is no UTF-8")
+    }
     try check(way, folders: way.folders, last: folder(of: way.end), uid: uid)
   }
 
@@ -185,16 +189,15 @@ enum TrustedFile {
   /// is, root and strangers look alike. Only root keeps files in the system's own folders.
   private static func isRootsInNamespace(_ found: stat, _ descriptor: Int32) -> Bool {
     var root = stat()
-    guard stat("/", &root) == 0, root.st_uid != 0, found.st_uid == root.st_uid, let path = path(of: descriptor)
+    guard stat("/", &root) == 0, root.st_uid != 0, found.st_uid == root.st_uid, let path = try? path(of: descriptor)
     else { return false }
     return FolderTrust.isSystems(path)
   }
 
-  /// Where the open file is, links resolved.
-  private static func path(of descriptor: Int32) -> String? {
-    var buffer = [CChar](repeating: 0, count: Int(PATH_MAX))
-    let count = readlink("/proc/self/fd/\(descriptor)", &buffer, buffer.count)
-    guard count > 0, count < buffer.count else { return nil }
-    return String(decoding: buffer[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self)
+  /// Where the open file is, links resolved; nil where the system does not tell.
+  private static func path(of descriptor: Int32) throws(Failure) -> String? {
+    if let path = SymbolicLink.target(of: "/proc/self/fd/\(descriptor)") { return path }
+    if errno == EILSEQ { throw .refused("is in a folder whose name is no UTF-8") }
+    return nil
   }
 }

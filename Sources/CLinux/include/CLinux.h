@@ -63,6 +63,9 @@ int clinux_close_from(int first);
 /// What only mounts others when they are asked for (autofs) counts as what it is on. -1: the table cannot be read.
 int clinux_mount_point(const char *table, const char *path, char *found, size_t size);
 
+/// Opens a folder to reach what is in it, whether it may be listed or not (O_PATH). A descriptor, or -1 with errno.
+int clinux_open_folder(const char *path);
+
 /// statfs's f_type, or -1: tells network file systems.
 long clinux_filesystem_type(const char *path);
 

@@ -66,7 +66,7 @@ struct AccountFile: Sendable {
   func write(_ text: String, inPlaceOf state: State) throws(CommandError) -> Bool {
     try FileBytes.makeFolder(FileBytes.folder(of: path))
     return try FileBytes.replace(
-      state.linkTarget ?? path, with: Array(text.utf8), followsLink: false, while: { self.state == state })
+      state.linkTarget ?? path, with: Array(text.utf8), readAt: path, while: { self.state == state })
   }
 
   /// Puts back what was there, byte for byte.
@@ -79,7 +79,7 @@ struct AccountFile: Sendable {
     _ bytes: [UInt8], behind target: String?, while isMeant: () -> Bool
   ) throws(CommandError) -> Written? {
     try FileBytes.makeFolder(FileBytes.folder(of: path))
-    guard try FileBytes.replace(target ?? path, with: bytes, followsLink: false, while: isMeant) else {
+    guard try FileBytes.replace(target ?? path, with: bytes, readAt: path, while: isMeant) else {
       throw .configuration("\(path) was changed meanwhile; nothing is written", next: "run the command again")
     }
     return current.flatMap { $0.text == bytes ? $0 : nil }
@@ -94,7 +94,7 @@ struct AccountFile: Sendable {
       let beside = AccountFile(path: path + ".old" + (number == 0 ? "" : "\(number)"))
       if beside.current?.text == old.text { return beside.path }
       let isWritten = try? FileBytes.replace(
-        beside.path, with: old.text, followsLink: false, isNew: true,
+        beside.path, with: old.text, isNew: true,
         while: { !beside.exists && beside.linkTarget == nil })
       if isWritten == true { return beside.path }
     }

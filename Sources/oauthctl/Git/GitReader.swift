@@ -32,7 +32,7 @@ struct GitReader {
   func state(_ said: [[String]: String]) -> State {
     State(
       texts: said.mapValues { Array($0.utf8) },
-      places: Self.files(environment).map { FileBytes.realPath(of: $0).map { Array($0.utf8) } })
+      places: Self.files(environment).map { FileBytes.place(of: $0) })
   }
 
   /// Where `git config --global` reads and writes.

@@ -219,7 +219,7 @@ struct SetupCommand: ParsableCommand {
       var helper = ""
       if !remove {
         guard let executable = OwnExecutable.path else {
-          throw .local("/proc/self/exe does not tell where oauthctl is", status: 1)
+          throw .local("where oauthctl is cannot be told: \(OwnExecutable.pathProblem)", status: 1)
         }
         let hasLink = access(GitSetup.link(beside: executable), X_OK) == 0
         helper = GitSetup.helper(executable: executable, hasLink: hasLink, account: account)

@@ -8,9 +8,10 @@ extension LoginCommand {
     return file.exists ? context.environment.abbreviated(file.path) : nil
   }
 
-  static var workingFolder: String {
-    guard let path = getcwd(nil, 0) else { return "" }
+  /// Nil: it is gone, or its name is no UTF-8.
+  static var workingFolder: String? {
+    guard let path = getcwd(nil, 0) else { return nil }
     defer { free(path) }
-    return String(cString: path)
+    return String(validatingCString: path).flatMap { $0.hasPrefix("/") ? $0 : nil }
   }
 }

@@ -15,7 +15,7 @@ extension LoginOptions {
   ///
   /// - Throws: `CommandError.usage` when they contradict each other or something is missing.
   func account(
-    name: String? = nil, file: String? = nil, issuer typed: String?, workingFolder: String
+    name: String? = nil, file: String? = nil, issuer typed: String?, workingFolder: String?
   ) throws(CommandError) -> NewAccount? {
     guard typed != nil || tokenEndpoint != nil || authorizationEndpoint != nil else {
       if let flag = definingFlags.first {

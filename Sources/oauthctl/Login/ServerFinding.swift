@@ -9,7 +9,7 @@ struct ServerFinding {
   let account: String
   /// As it was typed, made whole.
   let url: String
-  let workingFolder: String
+  let workingFolder: String?
   /// The options as they were typed.
   let flags: [String]
 

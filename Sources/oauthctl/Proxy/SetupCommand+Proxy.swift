@@ -51,7 +51,7 @@ extension SetupCommand {
           throw .configuration("\(path) was changed meanwhile; nothing is written", next: .run(same))
         }
       }
-      try write(new, over: old, file, behind: state.linkTarget, context)
+      try write(new, over: state, file, context)
       context.terminal.say(remove ? "Done: the agent uses no proxy." : "Done: the agent uses it from now on.")
     }
 
@@ -85,16 +85,20 @@ extension SetupCommand {
 
     /// The agent judges what was written; what it refuses is taken back.
     private func write(
-      _ new: String, over old: String?, _ file: AccountFile, behind target: String?, _ context: CommandContext
+      _ new: String, over old: AccountFile.State, _ file: AccountFile, _ context: CommandContext
     ) throws(CommandError) {
       let path = file.path
-      let written = try file.write(new, behind: target)
+      let written = try file.write(new, behind: old.linkTarget, while: { file.state == old })
       let answer = try context.agent.ask(ConfigReload())
       guard let problem = answer.problems.first(where: { $0.file == path }) else { return }
       guard let written, file.isStill(written) else {
         throw .configuration("\(path) was changed meanwhile, and stays: \(problem.sentence)", next: "mend \(path)")
       }
-      if let old { try file.write(old, behind: target) } else { try file.remove() }
+      if let before = old.content {
+        try file.write(before, behind: old.linkTarget, while: { file.isStill(written) })
+      } else {
+        try file.remove()
+      }
       _ = try context.agent.ask(ConfigReload())
       throw .configuration("nothing was changed: \(problem.sentence)")
     }

@@ -53,7 +53,13 @@ extension SetupCommand {
             "\(entry.path) or \(list.path) was changed meanwhile; nothing is written", next: .run(same))
         }
       }
-      if let text { try entry.write(text) } else { try entry.remove() }
+      if let text {
+        try entry.write(text, while: { entry.state == shown[0] })
+      } else if entry.state == shown[0] {
+        try entry.remove()
+      } else {
+        throw .configuration("\(entry.path) was changed meanwhile; nothing is removed", next: "run the command again")
+      }
       try change(list, behind: shown[1].linkTarget, for: handler)
       context.terminal.say(
         remove

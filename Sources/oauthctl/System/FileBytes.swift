@@ -1,4 +1,5 @@
 import AgentWire
+import CLinux
 import Glibc
 import SystemFacts
 
@@ -122,12 +123,15 @@ enum FileBytes {
     return readAll(from: descriptor, limit: limit)
   }
 
-  /// `path` without symbolic links; nil where there is nothing.
-  static func realPath(of path: String) -> String? {
+  /// The bytes of `path` without symbolic links; nil where there is nothing.
+  static func place(of path: String) -> [UInt8]? {
     guard let found = realpath(path, nil) else { return nil }
     defer { free(found) }
-    return String(cString: found)
+    return Array(UnsafeRawBufferPointer(start: found, count: strlen(found)))
   }
+
+  /// `path` without symbolic links; nil where there is nothing, or where that is no UTF-8: repaired, it would name another file.
+  static func realPath(of path: String) -> String? { place(of: path).flatMap { String(validating: $0, as: UTF8.self) } }
 
   /// Where the symbolic links of `path` lead; `path` itself where there is nothing.
   private static func target(of path: String) -> String { realPath(of: path) ?? path }
@@ -145,7 +149,10 @@ enum FileBytes {
   }
 
   /// Replaces a file's content at once: a temporary file beside it, fsync, rename, fsync of the folder. Its mode
-  /// stays, and is 0600 of a new one. Of a symbolic link, the file behind it: the link stays, where it is followed.
+  /// stays, and is 0600 of a new one.
+  ///
+  /// `link` is where the file is read: `path` itself, or a symbolic link that leads there, which stays. The folder is held from the
+  /// first look on, and what is replaced in it is the very file that `link` leads to: a way that is turned meanwhile leads nowhere.
   ///
   /// `isMeant` says at the last moment whether the file that is there is still the one to be replaced.
   ///
@@ -155,45 +162,58 @@ enum FileBytes {
   /// - Throws: `CommandError.local` that names the file, and never the temporary one.
   @discardableResult
   static func replace(
-    _ link: String, with bytes: [UInt8], followsLink: Bool = true, isNew: Bool = false,
+    _ path: String, with bytes: [UInt8], readAt link: String? = nil, isNew: Bool = false,
     while isMeant: () -> Bool = { true }
   ) throws(CommandError) -> Bool {
-    let path = followsLink ? target(of: link) : link
-    let temporary = "\(path).\(getpid()).tmp"
-    let descriptor = PrivateCreation.openFile(temporary, O_WRONLY | O_EXCL | O_CLOEXEC | O_NOFOLLOW)
+    let folder = clinux_open_folder(folder(of: path))
+    guard folder >= 0 else { throw unwritten(path) }
+    defer { close(folder) }
+    let name = name(of: path)
+    let temporary = "\(name).\(getpid()).tmp"
+    let descriptor = PrivateCreation.openFile(temporary, in: folder, O_WRONLY | O_EXCL | O_CLOEXEC | O_NOFOLLOW)
     guard descriptor >= 0 else { throw unwritten(path) }
     var about = stat()
-    if lstat(path, &about) == 0, about.st_mode & S_IFMT == S_IFREG { _ = fchmod(descriptor, about.st_mode & 0o777) }
+    if fstatat(folder, name, &about, AT_SYMLINK_NOFOLLOW) == 0, about.st_mode & S_IFMT == S_IFREG {
+      _ = fchmod(descriptor, about.st_mode & 0o777)
+    }
     guard writeAll(bytes, to: descriptor), fsync(descriptor) == 0 else {
       let error = unwritten(path)
       close(descriptor)
-      unlink(temporary)
+      unlinkat(folder, temporary, 0)
       throw error
     }
     close(descriptor)
-    guard isMeant() else {
-      unlink(temporary)
+    guard isMeant(), leads(link ?? path, to: name, in: folder) else {
+      unlinkat(folder, temporary, 0)
       return false
     }
     // Two commands may look at once, and one of them is first.
     var isLinked = false
     if isNew {
-      isLinked = Glibc.link(temporary, path) == 0
+      isLinked = linkat(folder, temporary, folder, name, 0) == 0
       let isTaken = !isLinked && errno == EEXIST
-      if isLinked || isTaken { unlink(temporary) }
+      if isLinked || isTaken { unlinkat(folder, temporary, 0) }
       if isTaken { return false }
     }
-    guard isLinked || rename(temporary, path) == 0 else {
+    guard isLinked || renameat(folder, temporary, folder, name) == 0 else {
       let error = unwritten(path)
-      unlink(temporary)
+      unlinkat(folder, temporary, 0)
       throw error
     }
-    let folder = open(folder(of: path), O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-    if folder >= 0 {
-      _ = fsync(folder)
-      close(folder)
+    let entries = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    if entries >= 0 {
+      _ = fsync(entries)
+      close(entries)
     }
     return true
+  }
+
+  /// Whether `path` leads to the file `name` in `folder`; or to nothing, where none is there but a link that leads nowhere.
+  private static func leads(_ path: String, to name: String, in folder: Int32) -> Bool {
+    var (read, written) = (stat(), stat())
+    let isThere = fstatat(folder, name, &written, AT_SYMLINK_NOFOLLOW) == 0
+    guard stat(path, &read) == 0 else { return !isThere || written.st_mode & S_IFMT == S_IFLNK }
+    return isThere && (read.st_dev, read.st_ino) == (written.st_dev, written.st_ino)
   }
 
   /// What to do about a folder on a file system that is mounted read-only.

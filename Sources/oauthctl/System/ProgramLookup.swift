@@ -61,7 +61,7 @@ struct ProgramLookup: Sendable {
   /// The program `name` means, as an absolute path without links. One that is named by a path has to be absolute, and
   /// is taken as it is.
   func find(_ name: String) -> String? {
-    if name.contains("/") { return name.hasPrefix("/") && isExecutable(name) ? name : nil }
+    if name.contains("/") { return name.hasPrefix("/") && Self.isText(name) && isExecutable(name) ? name : nil }
     guard !name.isEmpty else { return nil }
     // Each is asked once: a lazy sequence asks twice, and ends the process where the second answer is another one.
     for folder in folders {
@@ -94,10 +94,13 @@ struct ProgramLookup: Sendable {
     }
   }
 
+  /// Whether it is UTF-8 in the environment, and not another path that was made of it.
+  private static func isText(_ path: String) -> Bool { !path.unicodeScalars.contains("\u{FFFD}") }
+
   /// Where a path leads, without links; nil where there is nothing, where somebody else may turn a link of the way, and where
   /// the way leads through procfs: its links go to what some process has open or stands in, whatever they are called.
   @Sendable static func place(of path: String) -> String? {
-    guard let way = PathWalk.live(path) else { return nil }
+    guard isText(path), let way = PathWalk.live(path) else { return nil }
     // PROC_SUPER_MAGIC of linux/magic.h.
     guard !(way.folders + [way.end]).contains(where: { clinux_filesystem_type($0) == 0x9FA0 }) else { return nil }
     let trust = FolderTrust(for: .programs, userID: geteuid(), facts: FolderTrust.live)
