@@ -65,7 +65,7 @@ package struct IDTokenExpectation: Sendable {
     }
     if let maximumAgeSeconds, let at = token.authenticatedAt {
       let age = now - at
-      guard age <= Int64(maximumAgeSeconds) + Self.toleranceSeconds else { throw .tooLongAgo(seconds: age) }
+      guard age - Self.toleranceSeconds <= Int64(maximumAgeSeconds) else { throw .tooLongAgo(seconds: age) }
     }
     guard token.expires > now - Self.toleranceSeconds else { throw .expired }
     guard token.issuedAt <= now + Self.toleranceSeconds else { throw .issuedInFuture }

@@ -63,7 +63,10 @@ struct Machine: Sendable {
       },
       freeBytes: { path in
         var found = statvfs()
-        return statvfs(path, &found) == 0 ? Int(clamping: found.f_bavail) * Int(clamping: found.f_frsize) : nil
+        guard statvfs(path, &found) == 0 else { return nil }
+        // A file system may say any number.
+        let (bytes, isTooMany) = found.f_bavail.multipliedReportingOverflow(by: found.f_frsize)
+        return isTooMany ? Int.max : Int(clamping: bytes)
       },
       isReadOnly: { path in
         var found = statvfs()

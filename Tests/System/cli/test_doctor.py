@@ -272,3 +272,11 @@ def test_a_closed_runtime_folder_is_told_by_every_command(scratch, programs):
             assert process.returncode != 0 and "is closed to you (mode 000)" in told, told
             assert "run: chmod 700 ~/run\n" in told, told
         home.runtime.chmod(0o700)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root, to mount a file system")
+def test_a_file_system_with_room_for_more_than_can_be_counted_is_fine(home):
+    script = """mount -t tmpfs -o size=15E,mode=700 none "$1" && "$0" vault create && "$0" doctor
+        ended=$?; "$0" agent stop; exit $ended"""
+    told = home.run("unshare", "--mount", "sh", "-c", script, home.programs / "oauthctl", home.data, check=False)
+    assert told.status in (0, 1) and "vault" in told.stdout and "room" not in told.stdout, told

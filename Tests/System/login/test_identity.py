@@ -151,3 +151,10 @@ def test_wishes_of_one_login_leave_the_file_as_it_is(home, server):
     server.script(session_age_s=10_000)
     old = home.oauthctl("login", "work", "--max-age", "60", check=False)
     assert old.status == 9 and who(home) == "alice"
+
+
+def test_no_age_that_an_account_file_asks_for_stops_the_agent(home, server):
+    home.oauthctl(
+        "login", "work", server.issuer, "--client-id", "dev", "--scope", "openid read", "--param",
+        f"max_age={2 ** 63 - 1}")
+    assert home.agent.is_running and who(home)
