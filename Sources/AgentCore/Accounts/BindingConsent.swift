@@ -8,15 +8,15 @@ struct BindingConsent {
   /// `GrantRecord.loginID` of the login that is bound anew, and of those that lend to it. They may be anybody's by now whose
   /// server names nobody.
   let logins: [String]
-  /// ``AccountRecord/clientSecretOrder`` of the client secret that would be sent by that login.
-  var clientSecretOrder: UInt64?
+  /// What is kept and would be sent there. One that is set under the question is for where the file leads just then.
+  let secrets: SecretOrders
 
   var digest: String {
     var digest = TextDigest("oauthctl agreement 1")
     digest.add(binding.digest)
     digest.add(differences.flatMap { [$0.key, $0.was, $0.now] })
     digest.add(logins)
-    digest.add(clientSecretOrder.map { String($0) })
+    for order in [secrets.clientSecret, secrets.password] { digest.add(order.map { String($0) }) }
     return digest.hex
   }
 }

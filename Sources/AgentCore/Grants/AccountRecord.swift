@@ -14,8 +14,9 @@ package struct AccountRecord: Sendable, Equatable, Codable {
   /// Where the two belong; nil: where the login does, in records from before this was kept.
   package var clientSecretPlace: SecretPlace?
   package var passwordPlace: SecretPlace?
-  /// The number of the change that set the client secret: see ``order``.
+  /// The numbers of the changes that set the two: see ``order``.
   package var clientSecretOrder: UInt64?
+  package var passwordOrder: UInt64?
   package var grant: GrantRecord?
   /// What the login was bound to that a logout ended: the next one is compared with it.
   package var formerBinding: DefinitionBinding?
@@ -43,8 +44,14 @@ package struct AccountRecord: Sendable, Equatable, Codable {
   /// Whether nothing would be lost with it.
   var isEmpty: Bool {
     var bare = self
-    (bare.order, bare.clientSecretOrder) = (nil, nil)
+    (bare.order, bare.clientSecretOrder, bare.passwordOrder) = (nil, nil, nil)
     return bare == AccountRecord(name: name)
+  }
+
+  /// Gives those that `before` did not have the number `order`.
+  mutating func numberSecrets(insteadOf before: AccountRecord?, _ order: UInt64) {
+    if clientSecret != before?.clientSecret { clientSecretOrder = clientSecret == nil ? nil : order }
+    if password != before?.password { passwordOrder = password == nil ? nil : order }
   }
 
   /// What is kept beside the login.
@@ -82,6 +89,7 @@ package struct AccountRecord: Sendable, Equatable, Codable {
     case clientSecretPlace = "client_secret_place"
     case passwordPlace = "password_place"
     case clientSecretOrder = "client_secret_order"
+    case passwordOrder = "password_order"
   }
 }
 

@@ -34,6 +34,16 @@ package struct LateToken: Sendable, Equatable, Codable {
       lifeSeconds: answer.refreshTokenLifeSeconds, binding: call.binding, loggedIn: call.loggedIn)
   }
 
+  /// The refresh token that `record` has in the place of that of `before`, of the same login; nil: it has no other.
+  init?(in record: AccountRecord, insteadOf before: AccountRecord, at now: Moment) {
+    guard let login = record.grant, login.loggedIn == before.grant?.loggedIn, let token = login.refreshToken,
+      let used = before.grant?.refreshToken, used != token
+    else { return nil }
+    self.init(
+      refreshToken: token, sent: Fingerprint(of: used.secret).description, received: login.refreshTokenReceived ?? now,
+      lifeSeconds: login.refreshTokenLifeSeconds, binding: login.binding, loggedIn: login.loggedIn)
+  }
+
   private enum CodingKeys: String, CodingKey {
     case sent, received, binding
     case refreshToken = "refresh_token"

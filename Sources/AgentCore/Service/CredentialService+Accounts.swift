@@ -71,6 +71,9 @@ extension CredentialService {
       .resolve(definition, device: false, now: time.now())
     answer.discovery = server.discovery ?? "none"
     answer.deviceFlow = server.deviceAuthorizationEndpoint != nil
+    if let binding = try? server.binding(definition, hasSecret: true) {
+      answer.secretURLs = place.completed(by: [binding]).urls
+    }
     let record = accounts[definition.name]?.machine.record
     answer.concerns =
       AccountConcerns.found(

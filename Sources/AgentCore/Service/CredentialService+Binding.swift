@@ -39,7 +39,7 @@ extension CredentialService {
     binding.publicOnly = nil
     let agreement = BindingConsent(
       binding: binding, differences: grant.binding.differences(to: binding), logins: [grant.loginID] + lenders,
-      clientSecretOrder: now.record?.clientSecretOrder)
+      secrets: SecretOrders(now.record))
     var answer = AccountAcceptAnswer(agreement, definition.grant)
     if request.dryRun == true { return answer }
     guard let agreed = request.bindingDigest else {
@@ -48,7 +48,10 @@ extension CredentialService {
         hint: "ask with dry_run first, and send its binding_digest")
     }
     guard agreed == agreement.digest else { throw AgentFailure.changedMeanwhile(name) }
-    try await change(name, .accept(binding, from: grant.binding, login: grant.loginID, lenders: lenders))
+    try await change(
+      name,
+      .accept(
+        binding, from: grant.binding, login: grant.loginID, lenders: lenders, secrets: agreement.secrets))
     answer.accepted = true
     return answer
   }
@@ -81,7 +84,7 @@ extension CredentialService {
     BindingConsent(
       binding: binding,
       differences: loginDifferences(context.record, context.given?.password, binding, context.definition),
-      logins: lenders)
+      logins: lenders, secrets: SecretOrders(context.record))
   }
 
   /// Of a password that is used once, too.

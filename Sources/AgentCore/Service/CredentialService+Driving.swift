@@ -58,7 +58,8 @@ extension CredentialService {
     }
     let stored = VaultRecord(id: account.id, version: account.version, payload: payload)
     let isOnlyCopy = account.machine.isSavingOnlyCopy
-    write(account) { await self.put(stored, isOnlyCopy: isOnlyCopy) }
+    let name = account.name
+    write(account) { await self.put(stored, of: name, isOnlyCopy: isOnlyCopy) }
   }
 
   func write(_ account: Account, _ write: @escaping VaultWrites.Write) {
@@ -70,12 +71,15 @@ extension CredentialService {
     }
   }
 
-  private nonisolated func put(_ record: VaultRecord, isOnlyCopy: Bool) async -> Result<UInt64, AgentFailure> {
+  private nonisolated func put(
+    _ record: VaultRecord, of name: String, isOnlyCopy: Bool
+  ) async -> Result<UInt64, AgentFailure> {
     do throws(VaultError) {
       do throws(VaultError) { return .success(try await store.put(record)) } catch {
         guard case .replaced = error else { throw error }
         await lookAtVault()
-        guard let record = await above(record) else { throw error }
+        // The state machine has what of it counts beside the newer one.
+        guard let record = await above(record, of: name) else { return .failure(AgentFailure(error)) }
         return .success(try await store.put(record))
       }
     } catch {
@@ -121,7 +125,8 @@ extension CredentialService {
     case .failure(let failure): event(account, .saveFailed(failure, random: random))
     case .success(let commit):
       if account.hasLateAnswers { removeLateAnswers(of: account) }
-      event(account, .saved(random: random)) { account.noteNews(at: commit) }
+      let isOvertaken = account.machine.replacement != nil
+      event(account, .saved(random: random)) { if !isOvertaken { account.noteNews(at: commit) } }
     }
     waiters.happened(.revocation(account.name))
   }

@@ -75,13 +75,16 @@ extension CredentialService {
     if !isNews, lateAnswers[stored.id] != nil { removeLateAnswers(of: account) }
   }
 
-  /// The records of `read`, one of each account: of two the one that was written last counts. An agent has written it into an
-  /// older vault that was put over the one it had open.
+  /// The records of `read`, one of each account: of two the newer counts, by its number, or by which was written last. An agent has
+  /// written it into an older vault that was put over the one it had open.
   func onePerAccount(_ read: StoredRecords) -> [(stored: VaultRecord, record: AccountRecord)] {
-    let last = Dictionary(read.accounts.map { ($0.record.name, $0.stored.id) }, uniquingKeysWith: { $1 })
+    let last = Dictionary(
+      read.accounts.map { ($0.record.name, $0) },
+      uniquingKeysWith: { $1.record.order ?? 0 >= $0.record.order ?? 0 ? $1 : $0 }
+    ).mapValues(\.stored.id)
     for (stored, record) in read.accounts where last[record.name] != stored.id {
       logger.error(
-        "there are two records of an account: the one that was written last counts",
+        "there are two records of an account: the newer one counts",
         metadata: ["account": "\(record.name)"])
       removeOther(stored.id, of: record.name)
     }

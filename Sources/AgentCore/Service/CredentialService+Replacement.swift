@@ -55,18 +55,18 @@ extension CredentialService {
         begin(stored, record)
         continue
       }
-      let counts = account.machine.newest.map { record.order ?? 0 > $0 } ?? true
-      guard account.id == stored.id || counts else {
-        others.remove(record.name)
-        write(account, inPlaceOf: stored.id, afterRollback: rollback)
-        continue
-      }
-      if account.id != stored.id { (account.id, account.version) = (stored.id, stored.version) }
-      account.version = max(account.version, stored.version)
-      guard counts else { continue }
+      let isNewer = isNewer(record, stored, than: account)
+      if account.id == stored.id || isNewer { account.version = max(account.version, stored.version) }
       others.remove(record.name)
-      restore(record, account, afterRollback: rollback)
-      account.noteNews(at: stored.commit)
+      if isNewer {
+        account.id = stored.id
+        restore(record, account, afterRollback: rollback)
+        account.noteNews(at: stored.commit)
+      } else {
+        writeAnew(
+          account, owed: record.revocations, inPlaceOf: account.id == stored.id ? nil : stored.id,
+          afterRollback: rollback)
+      }
     }
     let ids = Set(found.records.map(\.id))
     for account in others.compactMap({ accounts[$0] }) {
@@ -74,24 +74,42 @@ extension CredentialService {
       if found.commit > account.newsCommit, !ids.contains(account.id), account.machine.isWritten,
         let newest = account.machine.newest, numbers.isOfEarlierLife(newest)
       {
+        logger.warning("that vault has forgotten an account", metadata: ["account": "\(account.name)"])
         restore(AccountRecord(name: account.name), account, afterRollback: rollback)
       } else {
-        event(account, .changed(.writeAnew(afterRollback: rollback), 0))
+        // A record of a later version stays as it is.
+        if read.later.contains(account.id) { (account.id, account.version) = (RecordID(random: random), 0) }
+        writeAnew(account, afterRollback: rollback)
       }
     }
     tellVault()
   }
 
-  private func restore(_ record: AccountRecord, _ account: Account, afterRollback rollback: UInt64?) {
-    account.overtaken = account.version
-    event(account, .changed(.restore(record, over: account.machine.newest, afterRollback: rollback), 0))
+  /// Whether `record`, as it is stored there, is newer than what this agent has. Of two with one number the later commit counts: it
+  /// may know of a sending, or of a refusal, that the other does not.
+  private func isNewer(_ record: AccountRecord, _ stored: VaultRecord, than account: Account) -> Bool {
+    guard let newest = account.machine.newest else { return true }
+    let order = record.order ?? 0
+    return order > newest || order == newest && stored.commit > account.lastCommit
   }
 
-  /// Writes `account` anew, then removes the other record of its name.
-  private func write(_ account: Account, inPlaceOf other: RecordID, afterRollback rollback: UInt64?) {
+  private func restore(_ record: AccountRecord, _ account: Account, afterRollback rollback: UInt64?) {
+    account.overtaken = account.version
+    event(account, .replaced(record, afterRollback: rollback))
+  }
+
+  /// Writes `account` into that vault, then removes the `other` record of its name there.
+  private func writeAnew(
+    _ account: Account, owed: [RevocationRecord] = [], inPlaceOf other: RecordID? = nil, afterRollback rollback: UInt64?
+  ) {
+    event(account, .replaced(nil, afterRollback: rollback))
+    guard let other else {
+      event(account, .changed(.writeAnew(owed: owed), 0))
+      return
+    }
     let name = account.name
     Task {
-      do throws(AgentFailure) { try await self.change(name, .writeAnew(afterRollback: rollback)) } catch { return }
+      do throws(AgentFailure) { try await self.change(name, .writeAnew(owed: owed)) } catch { return }
       self.removeOther(other, of: name)
     }
   }
@@ -106,13 +124,12 @@ extension CredentialService {
     tell(record.name)
   }
 
-  /// `record` as it may be written once more by whoever was told that the vault is another one; nil: that one has a newer record.
-  func above(_ record: VaultRecord) -> VaultRecord? {
-    guard let account = accounts.values.first(where: { $0.id == record.id }) else { return record }
+  /// `record` of the account `name` as it may be written once more by whoever was told that the vault is another one; nil: that one
+  /// has a newer record.
+  func above(_ record: VaultRecord, of name: String) -> VaultRecord? {
+    guard let account = accounts[name] else { return record }
     guard record.version > account.overtaken else { return nil }
     account.version += 1
-    var record = record
-    record.version = account.version
-    return record
+    return VaultRecord(id: account.id, version: account.version, payload: record.payload)
   }
 }

@@ -7,7 +7,8 @@ import Testing
 struct BindingConsentTests {
   private func digest(_ differences: (String, String, String)...) -> String {
     BindingConsent(
-      binding: .plain, differences: differences.map { DefinitionDifference(key: $0, was: $1, now: $2) }, logins: []
+      binding: .plain, differences: differences.map { DefinitionDifference(key: $0, was: $1, now: $2) }, logins: [],
+      secrets: SecretOrders(nil)
     ).digest
   }
 
@@ -28,12 +29,18 @@ struct BindingConsentTests {
   func bindings() {
     var other = DefinitionBinding.plain
     other.proxy = "http://proxy.example"
-    #expect(BindingConsent(binding: other, differences: [], logins: []).digest != digest())
+    #expect(BindingConsent(binding: other, differences: [], logins: [], secrets: SecretOrders(nil)).digest != digest())
   }
 
-  @Test("Another login, of the account or of a lender, is another agreement, and so is another client secret")
+  @Test("Another login, of the account or of a lender, is another agreement, and so is another secret")
   func lenders() {
-    #expect(BindingConsent(binding: .plain, differences: [], logins: ["a"]).digest != digest())
-    #expect(BindingConsent(binding: .plain, differences: [], logins: [], clientSecretOrder: 1).digest != digest())
+    let none = SecretOrders(nil)
+    #expect(BindingConsent(binding: .plain, differences: [], logins: ["a"], secrets: none).digest != digest())
+    for secret in [\AccountRecord.clientSecretOrder, \.passwordOrder] {
+      var record = AccountRecord(name: "work")
+      record[keyPath: secret] = 1
+      let secrets = SecretOrders(record)
+      #expect(BindingConsent(binding: .plain, differences: [], logins: [], secrets: secrets).digest != digest())
+    }
   }
 }

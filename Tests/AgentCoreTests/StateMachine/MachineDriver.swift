@@ -108,7 +108,27 @@ final class MachineDriver {
     happens(.closed(failure))
   }
 
+  /// Another vault is put over the open one, with a newer record; nil: with an older one.
+  func replaced(by found: AccountRecord?, afterRollback rollback: UInt64?) {
+    if let found, saving == nil { durable = found.isEmpty ? nil : found }
+    happens(.replaced(found, afterRollback: rollback))
+  }
+
+  /// The same, with an older record, and what is here is written into it.
+  @discardableResult
+  func writesAnew(afterRollback rollback: UInt64?) -> UInt64 {
+    replaced(by: nil, afterRollback: rollback)
+    return change(.writeAnew())
+  }
+
   func reopens() { happens(.reopened) }
+
+  /// The save under way has ended in the vault of before, and `found` is what there is now.
+  func saved(into found: AccountRecord) {
+    durable = found
+    saving = nil
+    happens(.saved(random: random))
+  }
 
   /// The save under way is durable.
   func saved() {

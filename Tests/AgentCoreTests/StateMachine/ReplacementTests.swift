@@ -10,7 +10,7 @@ struct ReplacementTests {
   func writtenAnew() {
     let driver = MachineDriver()
     let record = driver.durable
-    let change = driver.change(.writeAnew(afterRollback: 7))
+    let change = driver.writesAnew(afterRollback: 7)
     #expect(driver.machine.isSavingOnlyCopy && !driver.machine.isRolledBack)
     driver.saved()
     #expect(driver.isDurable(change) && driver.durable?.grant?.afterRollback == 7)
@@ -21,7 +21,7 @@ struct ReplacementTests {
   @Test("where the disk fails it stays, and is written before anything else")
   func unsaved() {
     let driver = MachineDriver()
-    driver.change(.writeAnew(afterRollback: 7))
+    driver.writesAnew(afterRollback: 7)
     driver.saveFails()
     driver.pass(60)
     driver.wakes()
@@ -34,7 +34,7 @@ struct ReplacementTests {
   func held() {
     let driver = MachineDriver()
     driver.happens(.rolledBack(from: 5))
-    driver.change(.writeAnew(afterRollback: 7))
+    driver.writesAnew(afterRollback: 7)
     driver.saved()
     #expect(driver.machine.isRolledBack)
   }
@@ -42,26 +42,106 @@ struct ReplacementTests {
   @Test("a newer record takes the place of what is here, and is held; nothing is written for that")
   func restored() {
     let driver = MachineDriver()
-    let newer = AccountRecord.loggedIn().with { $0.grant?.refreshToken = StoredSecret(Secret("newer")) }
-    let change = driver.change(.restore(newer, over: 0, afterRollback: 7))
-    #expect(driver.saving == nil && driver.isDurable(change))
+    driver.replaced(by: Self.newer, afterRollback: 7)
+    #expect(driver.saving == nil)
     #expect(driver.machine.record?.refreshToken == "newer" && driver.machine.isRolledBack)
-    driver.change(.restore(AccountRecord(name: "work"), over: 0, afterRollback: 7))
+    driver.replaced(by: AccountRecord(name: "work"), afterRollback: 7)
     #expect(driver.machine.record == nil && driver.published.isEmpty)
   }
 
-  @Test("one that is overtaken by an answer which was on its way does not, and that is written anew")
-  func overtaken() {
+  /// Of the same login as `AccountRecord.expired()`.
+  private static let newer = AccountRecord.loggedIn().with {
+    $0.grant?.refreshToken = StoredSecret(Secret("newer"))
+    if let login = AccountRecord.expired().grant { $0.grant?.loggedIn = login.loggedIn }
+  }
+  private static let newLogin = newer.with { $0.grant?.loggedIn.wallSeconds += 60 }
+
+  @Test("a newer login counts also where a refresh of the one before is under way, however that ends")
+  func underWay() {
+    for end in [TokenCallEnd.granted("b2", refreshToken: "r2"), .invalidGrant, .notSent("no")] {
+      let driver = MachineDriver(.expired())
+      driver.ask()
+      driver.saved()
+      driver.replaced(by: Self.newLogin, afterRollback: nil)
+      driver.ends(end)
+      #expect(driver.saving == nil && driver.machine.record?.refreshToken == "newer")
+    }
+  }
+
+  @Test("what a refresh of the same login brings afterwards is kept beside the newer refresh token")
+  func beside() {
     let driver = MachineDriver(.expired())
     driver.ask()
     driver.saved()
-    let newer = AccountRecord.loggedIn().with { $0.grant?.refreshToken = StoredSecret(Secret("newer")) }
-    driver.change(.restore(newer, over: driver.machine.newest, afterRollback: 7))
-    _ = driver.machine.handle(.held(nil, revocations: [:], beside: [], lender: nil, order: 9), at: driver.now)
+    driver.replaced(by: Self.newer, afterRollback: nil)
+    driver.endsDurably(.granted("b2", refreshToken: "r2"))
+    #expect(driver.durable?.refreshToken == "newer")
+    #expect(driver.durable?.grant?.otherRefreshToken == StoredSecret(Secret("r2")))
+  }
+
+  @Test("a refresh token that is under way is not sent once more for that")
+  func sameToken() {
+    let driver = MachineDriver(.expired())
+    driver.ask()
+    driver.saved()
+    driver.replaced(by: .expired().with { $0.tokens = [] }, afterRollback: nil)
+    #expect(driver.sent.count == 1 && driver.machine.record?.intent != nil)
+    driver.endsDurably(.granted("b2", refreshToken: "r2"))
+    #expect(driver.sent.count == 1 && driver.durable?.refreshToken == "r2")
+  }
+
+  @Test("what is being saved when it comes does not take its place")
+  func saving() {
+    for fails in [false, true] {
+      let driver = MachineDriver()
+      let secret = driver.change(.setSecret(.clientSecret, Secret("s")))
+      driver.replaced(by: Self.newLogin, afterRollback: nil)
+      #expect(driver.machine.newest == 0 && driver.machine.record?.refreshToken != "newer")
+      if fails { driver.saveFails() } else { driver.saved(into: Self.newLogin) }
+      #expect(driver.failed(secret) == .definitionChanged)
+      #expect(driver.machine.record == Self.newLogin && driver.saving == nil)
+    }
+  }
+
+  @Test("a refresh token that is being saved when it comes is kept beside the newer one")
+  func savingAnswer() {
+    let driver = MachineDriver(.expired())
+    driver.ask()
+    driver.saved()
     driver.ends(.granted("b2", refreshToken: "r2"))
+    driver.replaced(by: Self.newer, afterRollback: nil)
+    driver.saved(into: Self.newer)
     driver.saved()
+    #expect(driver.durable?.refreshToken == "newer")
+    #expect(driver.durable?.grant?.otherRefreshToken == StoredSecret(Secret("r2")))
+  }
+
+  @Test("accepting it counts, though what is written anew waits")
+  func accepted() {
+    let driver = MachineDriver(.expired())
+    driver.ask()
     driver.saved()
-    #expect(driver.durable?.refreshToken == "r2" && driver.durable?.grant?.afterRollback == 7)
+    driver.writesAnew(afterRollback: 7)
+    driver.happens(.rolledBack(from: nil))
+    driver.endsDurably(.granted("b2", refreshToken: "r2"))
+    driver.saved()
+    #expect(driver.machine.rollback == nil && !driver.machine.isRolledBack && driver.durable?.refreshToken == "r2")
+  }
+
+  @Test(
+    "what that vault has still to tell a server is told, and what waited in an older one is not, until it is accepted")
+  func owed() {
+    let other = RevocationRecord(
+      token: StoredSecret(Secret("owed")), hint: "refresh_token", binding: .plain, since: .start)
+    let driver = MachineDriver()
+    driver.replaced(by: nil, afterRollback: 7)
+    driver.change(.writeAnew(owed: [other]))
+    driver.saved()
+    #expect(driver.durable?.revocations == [other] && driver.revoking == nil)
+    driver.happens(.rolledBack(from: nil))
+    driver.change(.logout())
+    driver.saved()
+    #expect(driver.revoking != nil)
   }
 
   @Test("a login, a secret and a new token are news; an intent, a refusal and a failure are none")
@@ -98,7 +178,7 @@ struct ReplacementTests {
     #expect(driver.machine.newest == refresh)
     driver.saved()
     _ = next()
-    driver.change(.writeAnew(afterRollback: 7))
+    driver.writesAnew(afterRollback: 7)
     driver.saved()
     #expect(driver.durable?.order == refresh, "only written once more")
     driver.change(.logout())
@@ -108,7 +188,7 @@ struct ReplacementTests {
   @Test("an account that has nothing writes nothing")
   func nothing() {
     let driver = MachineDriver(nil)
-    let change = driver.change(.writeAnew(afterRollback: 7))
+    let change = driver.writesAnew(afterRollback: 7)
     #expect(driver.saving == nil && driver.isDurable(change))
   }
 }

@@ -9,6 +9,7 @@ from support.login import get_token, log_in
 from support.terminal import run_at_terminal
 from support.wire import WireError
 from login.clients import MACHINE
+from login.provider import Provider
 from world.accounts import CLIENTS
 
 
@@ -135,6 +136,15 @@ def test_a_question_for_a_secret_names_every_server_that_gets_it(home, agent, do
     _, shown = run_at_terminal(
         home, home.programs / "oauthctl", "secret", "set", "work", "client_secret", answers={": ": "typed-secret\n"})
     assert last in shown and "…" not in shown, shown
+
+
+def test_a_question_for_a_first_secret_names_the_servers_that_the_issuer_s_metadata_name(home, agent, elsewhere):
+    with Provider() as provider:
+        provider.metadata = {"token_endpoint": elsewhere.url + "token", "grant_types_supported": ["client_credentials"]}
+        _, shown = run_at_terminal(
+            home, home.programs / "oauthctl", "login", "work", provider.issuer, "--client-id", "mine", "--grant",
+            "client_credentials", answers={"Client secret": "typed-secret\n"})
+    assert elsewhere.url + "token" in shown.partition("Client secret")[2], shown
 
 
 def test_a_login_adds_no_host_by_itself(home, agent, dot, elsewhere):

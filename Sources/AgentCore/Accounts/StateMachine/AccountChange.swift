@@ -19,9 +19,11 @@ package enum AccountChange: Sendable {
   case setCertificate(Secret, of: StoredSecret)
   /// `shown` is the one that a person was shown: another is kept. Nil: whichever is there.
   case forgetSecret(SecretKind, shown: StoredSecret? = nil)
-  /// Binds the grant, if it is still bound to `from`, to what a person agreed to. `login` is its `GrantRecord.loginID`; nil: any.
-  /// `lenders` are those of the logins that lend to it now.
-  case accept(DefinitionBinding, from: DefinitionBinding, login: String? = nil, lenders: [String] = [])
+  /// Binds the grant, if it is still bound to `from`, to what a person agreed to. `login` is its `GrantRecord.loginID`, and `secrets`
+  /// are those that were looked at; nil: any. `lenders` are those of the logins that lend to it now.
+  case accept(
+    DefinitionBinding, from: DefinitionBinding, login: String? = nil, lenders: [String] = [],
+    secrets: SecretOrders? = nil)
   /// Notes whose the logins are that lend to the grant, if it is still bound to `from`: they are the ones agreed to.
   case keepLenders(LentTokens, from: DefinitionBinding)
   /// A refresh token came when another answer had been taken already, or after a lock.
@@ -34,11 +36,9 @@ package enum AccountChange: Sendable {
   case register(ClientRegistrationRecord)
   /// A client that was registered for another account is left to this one, whose login is by it.
   case takeOver(ClientRegistrationRecord)
-  /// Another vault lies in the place of the one that was open: writes what is kept here into it. See `RecordStore.rolledBackFrom`.
-  case writeAnew(afterRollback: UInt64?)
-  /// The same where that vault has the newer record, or, with an empty one, has forgotten the account: that is the one that counts,
-  /// unless what was kept here with the number `over` has changed since.
-  case restore(AccountRecord, over: UInt64?, afterRollback: UInt64?)
+  /// Another vault lies in the place of the one that was open: writes what is kept here into it. What that one has still to tell a server,
+  /// `owed`, stays.
+  case writeAnew(owed: [RevocationRecord] = [])
   /// Deletes all but what is still to be revoked at a server, and the client there that was registered for it. `login`
   /// is the `GrantRecord.loginID` that a person was shown, and empty where there was none; `secrets` are those that the person was
   /// shown; nil: any.
@@ -57,7 +57,7 @@ package enum AccountChange: Sendable {
   var isSavedAnyway: Bool {
     switch self {
     // What was accepted may be another spelling of the same letters, which is equal here and to no server.
-    case .accept, .writeAnew, .restore: true
+    case .accept, .writeAnew: true
     default: false
     }
   }
@@ -65,7 +65,7 @@ package enum AccountChange: Sendable {
   /// Whether what held refreshes back may be mended by it.
   var eases: Bool {
     switch self {
-    case .keepLenders, .owe, .dropRevocation, .lateToken, .register, .takeOver, .placeSecrets, .writeAnew, .restore:
+    case .keepLenders, .owe, .dropRevocation, .lateToken, .register, .takeOver, .placeSecrets, .writeAnew:
       false
     default: true
     }
@@ -74,7 +74,7 @@ package enum AccountChange: Sendable {
   /// Whether a copy of the vault that lacks it is older.
   var isNews: Bool {
     switch self {
-    case .keepLenders, .dropRevocation, .writeAnew, .restore: false
+    case .keepLenders, .dropRevocation, .writeAnew: false
     default: true
     }
   }
@@ -82,7 +82,7 @@ package enum AccountChange: Sendable {
   /// Whether nobody else has what it saves.
   var isOnlyCopy: Bool {
     switch self {
-    case .lateToken, .writeAnew, .restore: true
+    case .lateToken, .writeAnew: true
     default: false
     }
   }

@@ -86,10 +86,10 @@ extension AccountStateMachine {
       next.grant?.refreshToken = nil
       next.grant?.otherRefreshToken = nil
       next.intent = nil
-    case .accept(let binding, let from, let login, let lenders):
-      guard next.grant?.binding == from, login == nil || login == next.grant?.loginID else {
-        return [.changed(id, .changedMeanwhile(name))] + proceed(at: now)
-      }
+    case .accept(let binding, let from, let login, let lenders, let secrets):
+      guard next.grant?.binding == from, login == nil || login == next.grant?.loginID,
+        secrets == nil || secrets == SecretOrders(next)
+      else { return [.changed(id, .changedMeanwhile(name))] + proceed(at: now) }
       next.move(to: binding)
       next.grant?.lenders = lenders.isEmpty ? nil : lenders
       // Another account's token, or another person's, was agreed to: what was got for the one before is not that.
@@ -106,11 +106,9 @@ extension AccountStateMachine {
       next.revocations.removeAll {
         $0.token == revocation.token && $0.clientURI == revocation.clientURI && $0.binding == revocation.binding
       }
-    case .writeAnew(let rollback): writeAnew(&next, afterRollback: rollback)
-    case .restore(_, let over, let rollback) where over != newest: writeAnew(&next, afterRollback: rollback)
-    case .restore(let found, _, let rollback):
-      restore(found, afterRollback: rollback)
-      return [.publish, .changed(id, nil)] + settleAll(at: now) + proceed(at: now)
+    case .writeAnew(let owed):
+      next.owe(
+        owed.filter { other in other.clientURI == nil && !next.revocations.contains { $0.token == other.token } })
     case .forget(let login?, _) where login != next.grant?.loginID ?? "":
       return [.changed(id, .changedMeanwhile(name))] + proceed(at: now)
     case .forget(_, let secrets?) where secrets != next.keptSecrets:
@@ -136,6 +134,7 @@ extension AccountStateMachine {
       next.revocations = revocations
       if revocations.contains(where: { $0.clientURI != nil }) { revocationQueue.ask(for: revocations) }
     }
+    next.numberSecrets(insteadOf: latest, order)
     // Also where it is the same one again: somebody has said so.
     if let kind = change.secretKind { secretChanges[kind, default: 0] += 1 }
     if next == record && !change.isSavedAnyway || record == nil && next.isEmpty {
@@ -152,7 +151,6 @@ extension AccountStateMachine {
 
   /// A client secret, or a key, in the place of what is kept.
   private mutating func take(_ clientSecret: Secret, in record: inout AccountRecord) {
-    if record.clientSecret?.secret != clientSecret { record.clientSecretOrder = order }
     record.clientSecret = StoredSecret(clientSecret)
     record.tellRevocationsOfSecret()
     revocationQueue.ask(for: record.revocations.filter { $0.clientSecret == record.clientSecret })

@@ -64,6 +64,9 @@ extension AccountStateMachine {
     /// What waits to be revoked and could end a login that is about to begin is to be sent now, whatever is known of its server.
     case revocationAsked(before: LoginAtServer)
 
+    /// Another vault lies in the place of the one that was open. `found`: the newer record of the account there, empty where it has
+    /// forgotten it; nil: what is here is newer. `afterRollback`: `RecordStore.rolledBackFrom` of that vault.
+    case replaced(AccountRecord?, afterRollback: UInt64?)
     /// The time of `wake(at:)` has come. `asked`: boot time of the last request that was answered without the machine.
     case woke(asked: Double?)
     /// The machine stood still: what was received at `before` or earlier is `seconds` older than its clock knew. The id

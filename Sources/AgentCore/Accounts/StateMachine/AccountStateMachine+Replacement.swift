@@ -1,8 +1,13 @@
+import AgentWire
+import OAuthProtocol
+import Sealing
+
 /// What becomes of an account when another vault lies in the place of the one that was open.
 extension AccountStateMachine {
   /// The greatest ``AccountRecord/order`` of what is kept here, or is being saved; nil: nothing is.
   package var newest: UInt64? {
-    switch phase {
+    if let replacement { return replacement.order ?? 0 }
+    return switch phase {
     // It ends what there is.
     case .saving(nil, _): .max
     case .saving(let candidate?, _): candidate.order ?? 0
@@ -13,24 +18,78 @@ extension AccountStateMachine {
   /// Whether all that was changed last is durable.
   package var isWritten: Bool { unsaved == nil && newest == record.map { $0.order ?? 0 } }
 
-  /// What this machine has is newer than all that is in that vault. `rollback` holds what is older, and so nothing of this:
-  /// here at once, and after a restart by the record.
-  mutating func writeAnew(_ next: inout AccountRecord, afterRollback rollback: UInt64?) {
-    if !isRolledBack {
-      next.grant?.afterRollback = rollback
-      record?.grant?.afterRollback = rollback
+  /// `rollback` is that vault's. `found` is the newer record of the account there, which is taken at once, whatever is under way.
+  /// Nil: what is here is newer than all that is there, and `AccountChange.writeAnew` is to follow. It is not held then, unless it
+  /// was: here at once, and after a restart by the record.
+  mutating func replaced(by found: AccountRecord?, afterRollback rollback: UInt64?, at now: Moment) -> [Action] {
+    guard let found else {
+      record = record.map { outliving($0, rollback) }
+      unsaved = unsaved.map { outliving($0, rollback) }
+      replacement = replacement.map { outliving($0, rollback) }
+      if case .saving(let candidate?, let purpose) = phase { phase = .saving(outliving(candidate, rollback), purpose) }
+      self.rollback = rollback
+      return []
     }
     self.rollback = rollback
+    if isSaving {
+      replacement = found
+      return []
+    }
+    return restore(found) + settleAll(at: now) + proceed(at: now)
   }
 
-  /// `found` is in that vault and newer than what this machine has, so that nothing has to be written.
-  mutating func restore(_ found: AccountRecord, afterRollback rollback: UInt64?) {
-    self.rollback = rollback
-    record = found.isEmpty ? nil : found
+  private func outliving(_ record: AccountRecord, _ rollback: UInt64?) -> AccountRecord {
+    guard let grant = record.grant, self.rollback == nil || grant.afterRollback == self.rollback else { return record }
+    var next = record
+    next.grant?.afterRollback = rollback
+    return next
+  }
+
+  /// What was being saved is of an older record than the ``replacement``, whether the old vault has got it or not. A refresh token in it
+  /// is one that came late.
+  mutating func replacedWhileSaving(
+    _ found: AccountRecord, _ candidate: AccountRecord?, _ purpose: Purpose, at now: Moment, random: Double
+  ) -> [Action] {
+    replacement = nil
+    var actions: [Action] = []
+    var early: [(number: UInt64, end: TokenCallEnd)] = []
+    phase = .idle
+    switch purpose {
+    case .intent: budget.giveBack()
+    case .secondIntent(_, var flight):
+      early = flight.early
+      flight.early = []
+      flight.hasSecond = true
+      phase = .sending(flight)
+    case .answer, .retrySave: break
+    case .change(let id, _, _): actions = [.changed(id, .changedMeanwhile(name))]
+    }
+    let late = record.flatMap { before in candidate.flatMap { LateToken(in: $0, insteadOf: before, at: now) } }
+    if let late { changes.insert((0, .lateToken(late)), at: 0) }
+    actions += restore(found) + settleAll(at: now)
+    actions += early.flatMap { callEnded($0.number, $0.end, at: now, random: random) }
+    return actions + proceed(at: now)
+  }
+
+  /// Nothing has to be written: `found` is in that vault.
+  private mutating func restore(_ found: AccountRecord) -> [Action] {
+    var next = found.isEmpty ? nil : found
+    if case .sending(let flight) = phase {
+      if let token = flight.first?.grant.refreshToken, next?.grant?.refreshToken?.secret == token {
+        // It is not sent once more beside the request that is open.
+        next?.intent =
+          found.intent.flatMap { $0.isAbout(token) ? $0.again(at: record?.intent?.at ?? $0.at) : nil } ?? record?.intent
+      } else {
+        for call in flight.calls { overtaken[call.number] = call }
+        phase = .idle
+      }
+    }
+    record = next
     unsaved = nil
     refreshAges = [:]
     rejected = [:]
     for token in found.tokens where token.isRejected == true { rejected[token.fingerprint] = calls }
     ease()
+    return [.publish]
   }
 }

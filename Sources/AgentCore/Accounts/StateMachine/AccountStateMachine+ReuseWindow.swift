@@ -1,8 +1,11 @@
+import OAuthProtocol
+import Sealing
+
 /// The second request within a server's reuse window (`reuse_grace_s`): when the first brought nothing for a while, the
 /// same refresh token is sent once more on another connection, and the first stays open. An answer that was swallowed on
 /// its way then costs nothing, where a repetition after the window would be taken for theft.
 ///
-/// The first answer with a token is made durable and served. Where the server answers both with different refresh tokens,
+/// The first answer with a token, of either kind, is made durable and served. Where the server answers both with different refresh tokens,
 /// nobody can tell which of them it will keep: the second is kept beside the first (`otherRefreshToken`) and is used when
 /// the server refuses the first.
 extension AccountStateMachine {
@@ -112,7 +115,8 @@ struct Flight: Sendable {
 
   /// Which end decides; nil: a call that may still bring a token is waited for.
   mutating func decision(_ call: TokenCall, _ end: TokenCallEnd) -> (TokenCall, TokenCallEnd)? {
-    if end.isGranted { return (call, end) }
+    // A refresh token without anything else, too: it would be in memory alone until the other request ends.
+    if end.isGranted || end.refreshToken != nil { return (call, end) }
     if !end.isLost { notLost += 1 }
     let best = bestEnd.flatMap { $0.end.weight >= end.weight ? $0 : nil } ?? (call, end)
     guard calls.isEmpty else {
@@ -124,6 +128,10 @@ struct Flight: Sendable {
 }
 
 extension TokenCallEnd {
+  fileprivate var refreshToken: Secret? {
+    if case .answered(let answer) = self { answer.salvagedRefreshToken } else { nil }
+  }
+
   fileprivate var isLost: Bool { if case .sentNoAnswer = self { true } else { false } }
 
   /// What says more outweighs what says less.

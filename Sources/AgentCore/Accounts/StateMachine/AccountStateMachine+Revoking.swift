@@ -49,7 +49,10 @@ extension AccountStateMachine {
 
   /// What is told next, of each client at each server.
   private func nextRevocations(at now: Moment) -> [RevocationRecord] {
-    record?.nextRevocations(beside: otherLogins, at: now) ?? []
+    guard var record else { return [] }
+    // What an older vault has still to tell may end a login that the newer one has.
+    if let rollback { record.revocations.removeAll { Serials.isFrom(before: rollback, $0.order) } }
+    return record.nextRevocations(beside: otherLogins, at: now)
   }
 
   /// Boot time of the next revocation; nil: none is due, or it waits for the end of another account's request.

@@ -55,6 +55,8 @@ package struct AccountStateMachine: Sendable {
   var refusedKeys: [TokenKey: (failure: AgentFailure, until: Double)] = [:]
   /// A record with a rotated refresh token that could not be made durable yet.
   @Boxed var unsaved: AccountRecord?
+  /// The newer record of another vault that came while something was being saved: it takes its place with the end of that.
+  @Boxed var replacement: AccountRecord?
   /// Seconds after `received` at which each token is refreshed, spread when it came.
   var refreshAges: [TokenKey: Double] = [:]
   /// Boot time of the last request for a token.
@@ -130,6 +132,7 @@ package struct AccountStateMachine: Sendable {
       return isIdle ? proceed(at: now) : []
     case .serverAnswered: serverAnswered()
     case .rolledBack(let rollback): self.rollback = rollback
+    case .replaced(let found, let rollback): return replaced(by: found, afterRollback: rollback, at: now)
     case .closed(let failure): return close(failure, at: now)
     case .reopened:
       isClosed = false
@@ -148,6 +151,7 @@ package struct AccountStateMachine: Sendable {
 
   private mutating func saved(at now: Moment, random: Double) -> [Action] {
     guard case .saving(let candidate, let purpose) = phase else { return [] }
+    if let replacement { return replacedWhileSaving(replacement, candidate, purpose, at: now, random: random) }
     phase = .idle
     let tokensBefore = record?.tokens
     // There is another secret for a revocation that waits.
@@ -178,6 +182,7 @@ package struct AccountStateMachine: Sendable {
 
   private mutating func saveFailed(_ failure: AgentFailure, at now: Moment, random: Double) -> [Action] {
     guard case .saving(let candidate, let purpose) = phase else { return [] }
+    if let replacement { return replacedWhileSaving(replacement, candidate, purpose, at: now, random: random) }
     phase = .idle
     backoff.fail(failure.message, at: now.bootSeconds, spread: random)
     (backoff.fault, backoff.hint) = (.storage, failure.hint)

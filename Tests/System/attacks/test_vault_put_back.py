@@ -1,0 +1,188 @@
+"""The newest vault, put back over an older one that the running agent has open, while something is under way."""
+
+import threading
+
+import pytest
+
+from attacks.test_vault_put_over import put_over
+from login.provider import Provider, use_silent_browser
+from login.whole_provider import Whole
+from refresh.test_cut_answers import Kept
+from support.accounts import account_file
+from support.login import wait_until
+from support.unattended import refresh
+from support.vault import counter_file, made_vault, status, vault_command
+
+ENDS = ["stop", "kill", "lock"]
+
+
+class Losing(Provider):
+    """While it `loses`, it sends no answers."""
+
+    loses = False
+
+    def serve(self, connection):
+        super().serve(Kept(connection) if self.loses else connection)
+
+
+@pytest.fixture
+def provider(home):
+    use_silent_browser(home)
+    with Losing() as provider:
+        home.agent.start()
+        made_vault(home)
+        provider.define(home, 'scope = "read"', 'keep = "on-demand"')
+        home.oauthctl("login", "work")
+        yield provider
+
+
+def newest_and_older(home, since, older="accepted"):
+    """Saves the vault before and after `since`, and has the agent open the older one. The path of the newest."""
+    copy, newest = home.root / "copy", home.root / "newest"
+    vault_command(home, "backup", copy)
+    since()
+    vault_command(home, "backup", newest)
+    home.agent.stop()
+    counter = counter_file(home).read_bytes()
+    put_over(home, copy)
+    home.agent.start()
+    if older == "accepted":
+        vault_command(home, "accept-rollback", "--yes")
+    else:
+        counter_file(home).write_bytes(counter)
+    return newest
+
+
+def log_in_anew(home, is_other_record):
+    if is_other_record:
+        text = account_file(home).read_text()
+        home.oauthctl("account", "forget", "work", "--yes")
+        account_file(home).write_text(text)
+        account_file(home).chmod(0o600)
+        home.oauthctl("reload")
+    home.oauthctl("login", "work")
+
+
+def ended(home, end):
+    if end == "lock":
+        vault_command(home, "lock")
+        vault_command(home, "unlock")
+        return
+    if end == "kill":
+        home.agent.kill()
+    home.agent.restart()
+
+
+def refresh_sends_newest(home, provider, newest_token):
+    vault_command(home, "accept-rollback", "--yes", check=False)
+    assert refresh(home).status == 0
+    assert provider.form("refresh_token")["refresh_token"] == f"refresh-{newest_token}"
+
+
+class Held:
+    """A forced refresh whose request the server holds."""
+
+    def __init__(self, home, provider):
+        go_on, self.told = provider.hold("/token"), []
+        thread = threading.Thread(target=lambda: self.told.append(refresh(home)))
+        thread.start()
+        wait_until(lambda: "refresh_token" in provider.kinds(), 20, "it is sent")
+        self.end = lambda: (go_on.set(), thread.join())
+
+
+@pytest.mark.parametrize("end", ENDS)
+@pytest.mark.parametrize("is_other_record", [False, True], ids=["one record", "another record"])
+def test_a_refresh_under_way_does_not_bring_an_older_login_back(home, provider, end, is_other_record):
+    newest = newest_and_older(home, lambda: log_in_anew(home, is_other_record))
+    newest_token = provider.tokens
+    provider.refuses = "503 Service Unavailable"
+    held = Held(home, provider)
+    put_over(home, newest)
+    vault_command(home, "status")
+    held.end()
+    provider.refuses = False
+    ended(home, end)
+    refresh_sends_newest(home, provider, newest_token)
+
+
+@pytest.mark.parametrize("end", ENDS)
+@pytest.mark.parametrize("is_other_record", [False, True], ids=["one record", "another record"])
+def test_a_refresh_that_is_the_first_to_meet_it_writes_nothing_older(home, provider, end, is_other_record):
+    newest = newest_and_older(home, lambda: log_in_anew(home, is_other_record))
+    newest_token = provider.tokens
+    put_over(home, newest)
+    assert refresh(home).status != 0
+    ended(home, end)
+    refresh_sends_newest(home, provider, newest_token)
+
+
+def test_a_rollback_that_is_accepted_while_a_refresh_is_under_way_is_accepted(home, provider):
+    newest = newest_and_older(home, lambda: log_in_anew(home, False))
+    provider.refuses = "503 Service Unavailable"
+    held = Held(home, provider)
+    put_over(home, newest)
+    assert status(home)["rolled_back"]
+    vault_command(home, "accept-rollback", "--yes")
+    held.end()
+    provider.refuses = False
+    wait_until(lambda: refresh(home).status == 0, 20, "it is refreshed")
+
+
+@pytest.mark.parametrize("older", ["held", "accepted"])
+@pytest.mark.parametrize("met_by", ["status", "a refresh"])
+def test_a_refresh_token_that_was_sent_once_for_all_is_not_sent_again(home, provider, older, met_by):
+    with account_file(home).open("a") as file:
+        file.write('ambiguous_retry = "never"\n')
+    home.oauthctl("login", "work", "--accept-changes")
+
+    def lose_an_answer():
+        provider.loses = True
+        assert refresh(home).status != 0
+        provider.loses = False
+
+    newest = newest_and_older(home, lose_an_answer, older)
+    put_over(home, newest)
+    if met_by == "status":
+        vault_command(home, "status")
+    vault_command(home, "accept-rollback", "--yes", check=False)
+    assert refresh(home).status != 0
+    assert provider.kinds().count("refresh_token") == 1
+
+
+@pytest.mark.parametrize("logs_in", [True, False])
+def test_a_logout_that_it_has_still_to_tell_is_told(home, agent, logs_in):
+    use_silent_browser(home)
+    with Whole() as provider:
+        home.oauthctl("login", "work", provider.issuer, "--client-id", "app")
+
+        def log_out():
+            home.oauthctl("get-token", "work", "--force")
+            provider.busy = True
+            home.oauthctl("logout", "work")
+
+        newest = newest_and_older(home, log_out)
+        if logs_in:
+            home.oauthctl("login", "work")
+        put_over(home, newest)
+        vault_command(home, "accept-rollback", "--yes", check=False)
+        provider.busy = False
+        home.agent.restart()
+        if logs_in:
+            home.oauthctl("logout", "work")
+        wait_until(lambda: "refresh-2" in provider.revoked, 20, "the server is told")
+
+
+def test_an_older_vault_that_nobody_accepts_tells_no_logout(home, agent):
+    """The newer one has a login that this would end."""
+    use_silent_browser(home)
+    with Whole() as provider:
+        home.oauthctl("login", "work", provider.issuer, "--client-id", "app")
+        provider.busy = True
+        home.oauthctl("logout", "work")
+        newest = newest_and_older(home, lambda: home.oauthctl("login", "work"), "held")
+        provider.busy = False
+        vault_command(home, "status")
+        home.agent.restart()
+        put_over(home, newest)
+        vault_command(home, "status")
+        home.oauthctl("get-token", "work", "--force")
