@@ -21,7 +21,7 @@ def put(path, data, mode=0o600):
 
 
 def behind_link(home, file, data):
-    """`file` becomes a link to one with `data` in a folder with an odd name; another is in that of the repaired name."""
+    """`file` becomes a link to one with `data` in a folder with an odd name; the repaired name has another."""
     file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     file.unlink(missing_ok=True)
     root = os.fsencode(home.root)
