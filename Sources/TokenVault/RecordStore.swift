@@ -35,6 +35,9 @@ package struct VaultRecord: Sendable {
   /// Set by the caller; every `put` of an id must have a greater one than the put before.
   package var version: UInt64
   package var payload: Secret
+  /// How many stores its writer had taken in the place of others when it made this: it does not go into a later one. Nil: it
+  /// goes into whichever is there.
+  package var replacements: UInt64?
   /// Set by a store that numbers its writes: which one wrote it.
   package internal(set) var commit: UInt64 = 0
 
@@ -87,13 +90,14 @@ package protocol RecordStore: Sendable {
   /// `replacementIsTaken`, and go into the other one afterwards.
   func replacement() async throws(VaultError) -> VaultReplacement?
 
-  /// Whoever writes knows what `replacement` has given.
-  func replacementIsTaken() async
+  /// Whoever writes knows what `replacement` has given, and has taken in `count` of them by now. A record that it made before is
+  /// refused with `replaced`.
+  func replacementIsTaken(_ count: UInt64) async
 }
 
 extension RecordStore {
   package var rolledBackFrom: UInt64? { get async { nil } }
   package var lastCommit: UInt64 { get async { 0 } }
   package func replacement() async throws(VaultError) -> VaultReplacement? { nil }
-  package func replacementIsTaken() async {}
+  package func replacementIsTaken(_ count: UInt64) async {}
 }

@@ -32,6 +32,8 @@ package actor Vault: RecordStore {
   var last: VaultContents?
   /// What was read from the vault, where another one lies in its place by now and nobody was told: see ``replacement()``.
   var replaced: VaultContents?
+  /// How often whoever has read it was told so: see ``VaultRecord/replacements``.
+  var replacements: UInt64 = 0
   /// What whoever has read the vault is being told of.
   var taken: VaultContents?
   /// Records that are kept aside, and those that no place has taken.
@@ -158,6 +160,7 @@ package actor Vault: RecordStore {
         guard case .alreadyExists = error else { throw error }
       }
     }
+    if let count = record.replacements, count != replacements { throw .replaced(path: location.databaseFile) }
     try write(record)
     return session?.catalogue.commit ?? 0
   }

@@ -28,7 +28,8 @@ extension Vault {
       records: records, commit: session.catalogue.commit, rolledBackFrom: rollback?.expected)
   }
 
-  package func replacementIsTaken() async {
+  package func replacementIsTaken(_ count: UInt64) async {
+    replacements = count
     guard let taken else { return }
     // Yet another one may have come meanwhile.
     replaced = session.map { taken.isSame($0.catalogue.entries, rollback?.expected) } == false ? taken : nil

@@ -210,7 +210,8 @@ struct AccountFileTests {
     #expect(link.linkTarget == nil)
     try #require(symlink(target, link.path) == 0)
     // It leads nowhere yet.
-    #expect(link.linkTarget == nil && !link.exists)
+    #expect(link.linkTarget == nil && link.exists)
+    #expect(throws: CommandError.self) { try link.write("new") }
     try FileBytes.replace(target, with: Array("old".utf8))
     #expect(chmod(target, 0o751) == 0)
     let place = try #require(FileBytes.realPath(of: target))

@@ -53,9 +53,16 @@ struct ReplacementTests {
     #expect(found.commit == 2)
     #expect(found.rolledBackFrom == 3)
     await #expect(throws: replaced) { try await vault.put(.sample(2)) }
-    await vault.replacementIsTaken()
+    await vault.replacementIsTaken(1)
     #expect(try await vault.replacement() == nil, "once")
-    try await vault.put(.sample(2))
+    func made(after count: UInt64) -> VaultRecord {
+      var record = VaultRecord.sample(2)
+      record.replacements = count
+      return record
+    }
+    let stale = made(after: 0)
+    await #expect(throws: replaced) { try await vault.put(stale) }
+    try await vault.put(made(after: 1))
     await vault.close()
     #expect(try await vault.held() == [Held(.sample(1)), Held(.sample(2))])
   }
@@ -121,7 +128,7 @@ struct ReplacementTests {
     _ = try #require(try await vault.replacement())
     try putOver(oldest)
     _ = await vault.status()
-    await vault.replacementIsTaken()
+    await vault.replacementIsTaken(1)
     #expect(try await vault.replacement()?.records.count == 1)
   }
 

@@ -19,6 +19,16 @@ extension AccountRecord {
     revocations.removeFirst(max(0, revocations.count - most))
   }
 
+  /// Notes of what `before` did not owe that it is younger than the rollback.
+  mutating func markRevocations(insteadOf before: AccountRecord?, afterRollback rollback: UInt64?) {
+    guard let rollback else { return }
+    for index in revocations.indices {
+      let (token, since) = (revocations[index].token, revocations[index].since)
+      let isOld = before?.revocations.contains { $0.token == token && $0.since == since } == true
+      if !isOld { revocations[index].afterRollback = rollback }
+    }
+  }
+
   /// What is told next, one of each lane: tokens before the client, whose deletion may wait for another account for weeks; and
   /// no token that a login could end with, be it this account's or one of `logins`.
   func nextRevocations(beside logins: [LoginAtServer] = [], at now: Moment) -> [RevocationRecord] {

@@ -100,6 +100,8 @@ package struct GrantRecord: Sendable, Equatable, Codable {
   /// What a second request with the refresh token before was answered with: used when the server refuses the one above,
   /// and forgotten with the next refresh.
   package var otherRefreshToken: StoredSecret?
+  /// The fingerprint of the refresh token that the one above came for; nil: it came with the login, or from before this was kept.
+  package var refreshTokenParent: String?
   /// The private key that its tokens are bound to (RFC 9449); nil: to none.
   package var proofKey: StoredSecret?
   /// When the refresh token was received, and the seconds it lives if the server said.
@@ -148,8 +150,10 @@ package struct GrantRecord: Sendable, Equatable, Codable {
   }
 
   /// The server gave a new refresh token. `lifeSeconds` is its life; nil: the server did not tell.
-  mutating func take(_ token: Secret, received: Moment, lifeSeconds: Double?) {
+  /// `parent` is the fingerprint of the one that it came for; nil: a person gave it.
+  mutating func take(_ token: Secret, received: Moment, lifeSeconds: Double?, parent: String?) {
     refreshToken = StoredSecret(token)
+    refreshTokenParent = parent
     otherRefreshToken = nil
     refreshTokenReceived = received
     refreshTokenLifeSeconds = lifeSeconds
@@ -159,6 +163,7 @@ package struct GrantRecord: Sendable, Equatable, Codable {
     case kind, scope, order, refreshed, binding, verdict, identity, lenders
     case refreshToken = "refresh_token"
     case otherRefreshToken = "other_refresh_token"
+    case refreshTokenParent = "refresh_token_parent"
     case proofKey = "proof_key"
     case refreshTokenReceived = "refresh_token_received"
     case refreshTokenLifeSeconds = "refresh_token_life_s"
@@ -286,6 +291,8 @@ package struct RevocationRecord: Sendable, Equatable, Codable {
   /// The number of the logout among all logins and logouts of the vault (``GrantRecord/order``): no later login is to end with it.
   /// Nil: it came for a login that was not kept, so that none at all is.
   package var order: UInt64?
+  /// As ``GrantRecord/afterRollback``: what an older vault has still to tell is not told before that is accepted.
+  package var afterRollback: UInt64?
 
   package init(token: StoredSecret, hint: String, binding: DefinitionBinding, since: Moment) {
     self.token = token
@@ -305,5 +312,6 @@ package struct RevocationRecord: Sendable, Equatable, Codable {
     case clientURI = "client_uri"
     case clientSecret = "client_secret"
     case lifeSeconds = "life_s"
+    case afterRollback = "after_rollback"
   }
 }

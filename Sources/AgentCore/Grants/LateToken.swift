@@ -72,11 +72,18 @@ extension AccountRecord {
     // The server has refused the one that was taken: this is the one that it keeps.
     let isRefused = login.verdict?.kind == .loginRequired && login.verdict?.isUnconfirmed != true
     if isRefused { grant?.verdict = nil }
+    // What came first has been used since, so the server has done with this one.
+    if let parent = login.refreshTokenParent, parent != late.sent, !isRefused,
+      Fingerprint(of: current).description != late.sent
+    {
+      return
+    }
     guard Fingerprint(of: current).description == late.sent || isRefused else {
       grant?.otherRefreshToken = late.refreshToken
       return
     }
-    grant?.take(late.refreshToken.secret, received: late.received, lifeSeconds: late.lifeSeconds)
+    grant?.take(
+      late.refreshToken.secret, received: late.received, lifeSeconds: late.lifeSeconds, parent: late.sent)
     intent = nil
     if grant?.verdict?.isUnconfirmed == true { grant?.verdict = nil }
   }

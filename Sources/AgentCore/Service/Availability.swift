@@ -18,6 +18,8 @@ struct Availability {
   var opening: Task<AgentFailure?, Never>?
   /// Under way while the vault is compared with what was read from it: see `CredentialService.lookAtVault`.
   var looking: Task<Bool, Never>?
+  /// How many vaults were taken in the place of others.
+  var replacements: UInt64 = 0
   var locking: Task<Result<Bool, AgentFailure>, Never>?
   /// Under way while a vault is made in the place of one that is gone.
   var beginning: Task<Result<String?, AgentFailure>, Never>?

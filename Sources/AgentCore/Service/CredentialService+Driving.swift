@@ -56,10 +56,17 @@ extension CredentialService {
       Task { self.saveEnded(account, .failure(failure)) }
       return
     }
-    let stored = VaultRecord(id: account.id, version: account.version, payload: payload)
+    let stored = stored(account, payload)
     let isOnlyCopy = account.machine.isSavingOnlyCopy
     let name = account.name
     write(account) { await self.put(stored, of: name, isOnlyCopy: isOnlyCopy) }
+  }
+
+  /// `payload` with the present id and version of `account`.
+  func stored(_ account: Account, _ payload: Secret) -> VaultRecord {
+    var stored = VaultRecord(id: account.id, version: account.version, payload: payload)
+    stored.replacements = availability.replacements
+    return stored
   }
 
   func write(_ account: Account, _ write: @escaping VaultWrites.Write) {

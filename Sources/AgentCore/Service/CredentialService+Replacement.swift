@@ -24,9 +24,10 @@ extension CredentialService {
       let read = await StoredRecords.read(found.records)
       // Forgotten since: the next opening reads all of it.
       guard isOpen else { return true }
-      // What it writes waits for the next step.
+      // What it writes waits for the next step, and what was made before is not written after that.
+      availability.replacements += 1
       take(found, read)
-      await store.replacementIsTaken()
+      await store.replacementIsTaken(availability.replacements)
       return true
     } catch {
       // The vault's status tells why, and a write that fails for it.
@@ -110,7 +111,8 @@ extension CredentialService {
     let name = account.name
     Task {
       do throws(AgentFailure) { try await self.change(name, .writeAnew(owed: owed)) } catch { return }
-      self.removeOther(other, of: name)
+      // A third vault may have come meanwhile, in which that one counts.
+      if self.accounts[name]?.id != other { self.removeOther(other, of: name) }
     }
   }
 
@@ -130,6 +132,6 @@ extension CredentialService {
     guard let account = accounts[name] else { return record }
     guard record.version > account.overtaken else { return nil }
     account.version += 1
-    return VaultRecord(id: account.id, version: account.version, payload: record.payload)
+    return stored(account, record.payload)
   }
 }

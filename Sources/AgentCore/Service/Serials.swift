@@ -14,9 +14,6 @@ struct Serials {
     return lastID
   }
 
-  /// Whether `order` is from before a rollback from `commit` was found: later logins than those of that vault may live. Nil may be.
-  static func isFrom(before commit: UInt64, _ order: UInt64?) -> Bool { order ?? 0 <= commit << bitsBelowCommit }
-
   /// Those of `records` were given in an earlier life. `commit` is the last one that this machine remembers of the vault: an older
   /// copy of it does not know all of them, so a life begins above what the one before can have given.
   mutating func follow(_ records: [AccountRecord], commit: UInt64) {

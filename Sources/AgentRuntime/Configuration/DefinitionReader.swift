@@ -209,8 +209,11 @@ extension KeyReader {
   /// An absolute path, or one that begins with `~/`.
   mutating func path(_ key: String, folder: ConfigurationFolder) -> String? {
     guard let text = string(key) else { return nil }
-    if text.hasPrefix("/") { return text }
-    if text.hasPrefix("~/"), let home = folder.home { return home + text.dropFirst() }
+    // Of bytes: a slash may make one character with the letter behind it.
+    if text.utf8.first == UInt8(ascii: "/") { return text }
+    if text.utf8.starts(with: "~/".utf8), let home = folder.home {
+      return home + String(decoding: text.utf8.dropFirst(), as: UTF8.self)
+    }
     refuse(key, "it must be an absolute path, or begin with ~/")
     return nil
   }

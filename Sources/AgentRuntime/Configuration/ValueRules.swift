@@ -66,7 +66,7 @@ enum ValueRules {
 
   /// A user name as Basic credentials can carry it: without a colon (RFC 7617 §2).
   static func basicUsername(_ text: String) -> String? {
-    text.contains(":")
+    text.utf8.contains(UInt8(ascii: ":"))
       ? "it holds a colon, which ends the user name in Basic credentials" : plainText(text, limitBytes: 255)
   }
 

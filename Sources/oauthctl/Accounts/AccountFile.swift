@@ -21,7 +21,11 @@ struct AccountFile: Sendable {
     FileBytes.contents(of: path).map { String(decoding: $0, as: UTF8.self) }
   }
 
-  var exists: Bool { access(path, F_OK) == 0 }
+  /// Also a link that leads nowhere just now: what it leads to may be on a disk that is not there.
+  var exists: Bool {
+    var about = stat()
+    return lstat(path, &about) == 0
+  }
 
   /// The file that is written where `path` is a symbolic link to it.
   var linkTarget: String? { FileBytes.linkTarget(of: path) }
@@ -95,7 +99,7 @@ struct AccountFile: Sendable {
       if beside.current?.text == old.text { return beside.path }
       let isWritten = try? FileBytes.replace(
         beside.path, with: old.text, isNew: true,
-        while: { !beside.exists && beside.linkTarget == nil })
+        while: { !beside.exists })
       if isWritten == true { return beside.path }
     }
     return nil

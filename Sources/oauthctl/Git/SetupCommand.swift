@@ -129,17 +129,28 @@ struct SetupCommand: ParsableCommand {
       _ commands: [(scope: [String], command: GitSetup.Command)], _ before: [[String]: String]
     ) throws(CommandError) {
       for (place, (scope, command)) in commands.enumerated() {
-        let written = try git(["config"] + scope + command)
+        let written: Program.Output
+        do throws(CommandError) { written = try git(["config"] + scope + command) } catch {
+          undo(commands[...place], before)
+          throw error
+        }
         guard written.status != 0 else { continue }
         // A signal may have ended git when it had written.
-        for scope in Set(commands[...place].map(\.scope)) {
-          let done = commands[...place].filter { $0.scope == scope }.map(\.command)
-          let undo = GitSetup.undo(done) { key in GitConfiguration.values(of: key, in: before[scope] ?? "") }
-          for command in undo { _ = try git(["config"] + scope + command) }
-        }
+        undo(commands[...place], before)
         throw .local(
           "git refused: \(GitSetup.shown(command, in: scope)) (\(PrintableText.escaped(written.complaint)))",
           next: .run("git config --global --edit"), status: 1)
+      }
+    }
+
+    /// As far as git does it: one that cannot be started now may have been a moment ago.
+    private func undo(
+      _ commands: ArraySlice<(scope: [String], command: GitSetup.Command)>, _ before: [[String]: String]
+    ) {
+      for scope in Set(commands.map(\.scope)) {
+        let done = commands.filter { $0.scope == scope }.map(\.command)
+        let undo = GitSetup.undo(done) { key in GitConfiguration.values(of: key, in: before[scope] ?? "") }
+        for command in undo { _ = try? git(["config"] + scope + command) }
       }
     }
 
@@ -220,6 +231,9 @@ struct SetupCommand: ParsableCommand {
       if !remove {
         guard let executable = OwnExecutable.path else {
           throw .local("where oauthctl is cannot be told: \(OwnExecutable.pathProblem)", status: 1)
+        }
+        guard !executable.utf8.contains(0x0A) else {
+          throw .local("git cannot be told of a program in a folder whose name has a line feed", status: 1)
         }
         let hasLink = access(GitSetup.link(beside: executable), X_OK) == 0
         helper = GitSetup.helper(executable: executable, hasLink: hasLink, account: account)

@@ -239,7 +239,12 @@ struct AccountCreation {
         var found = stat()
         let isThere = stat(file.path, &found) == 0
         let word = ShellWord.quoted(file.path)
-        guard !isThere || found.st_mode & S_IFMT == S_IFREG else {
+        if !isThere {
+          throw .configuration(
+            "\(name): \(path) is a link, and what it leads to cannot be reached; nothing is written",
+            next: .run("ls -l \(word)"))
+        }
+        guard found.st_mode & S_IFMT == S_IFREG else {
           throw .configuration(
             "\(name): \(path) is there and is no file; nothing is written",
             next: .run("mv \(word) \(ShellWord.quoted(file.path + ".old"))"))
@@ -247,7 +252,7 @@ struct AccountCreation {
         throw .configuration(
           "\(name): \(path) is there and cannot be read; nothing is written",
           next: .run(
-            isThere && found.st_uid != geteuid() ? FileOwner.remedy(word, for: geteuid()) : "chmod 600 \(word)"))
+            found.st_uid != geteuid() ? FileOwner.remedy(word, for: geteuid()) : "chmod 600 \(word)"))
       }
       if old.utf8.elementsEqual(text.utf8) { return false }
       if let agreed, !file.isStill(agreed) {

@@ -12,6 +12,6 @@ extension LoginCommand {
   static var workingFolder: String? {
     guard let path = getcwd(nil, 0) else { return nil }
     defer { free(path) }
-    return String(validatingCString: path).flatMap { $0.hasPrefix("/") ? $0 : nil }
+    return String(validatingCString: path).flatMap { $0.utf8.first == UInt8(ascii: "/") ? $0 : nil }
   }
 }

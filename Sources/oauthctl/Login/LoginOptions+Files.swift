@@ -36,7 +36,10 @@ extension LoginOptions {
   static func absolute(
     _ path: String, in workingFolder: String?, home: String? = Environment.live.home
   ) -> String? {
-    if path.hasPrefix("~/"), let home { return home + path.dropFirst() }
-    return path.hasPrefix("/") ? path : workingFolder.map { $0 + "/" + path }
+    // Of bytes: a slash may make one character with the letter behind it.
+    if path.utf8.starts(with: "~/".utf8), let home {
+      return home + String(decoding: path.utf8.dropFirst(), as: UTF8.self)
+    }
+    return path.utf8.first == UInt8(ascii: "/") ? path : workingFolder.map { $0 + "/" + path }
   }
 }

@@ -88,19 +88,35 @@ extension SetupCommand {
       _ new: String, over old: AccountFile.State, _ file: AccountFile, _ context: CommandContext
     ) throws(CommandError) {
       let path = file.path
+      // Between the two nobody knows whether it can stay.
+      let hasBegun = Interrupts.beginPuttingOff()
+      defer { if hasBegun { Interrupts.endPuttingOff() } }
       let written = try file.write(new, behind: old.linkTarget, while: { file.state == old })
-      let answer = try context.agent.ask(ConfigReload())
+      let answer: ConfigReloadAnswer
+      do throws(CommandError) { answer = try context.agent.ask(ConfigReload()) } catch {
+        // Nobody has judged it.
+        try takeBack(written, to: old, file, because: error.sentence ?? "the agent does not answer")
+        throw error
+      }
       guard let problem = answer.problems.first(where: { $0.file == path }) else { return }
+      try takeBack(written, to: old, file, because: problem.sentence)
+      _ = try context.agent.ask(ConfigReload())
+      throw .configuration("nothing was changed: \(problem.sentence)")
+    }
+
+    /// - Throws: `CommandError.configuration` where it is another file by now, which stays.
+    private func takeBack(
+      _ written: AccountFile.Written?, to old: AccountFile.State, _ file: AccountFile, because reason: String
+    ) throws(CommandError) {
+      let path = file.path
       guard let written, file.isStill(written) else {
-        throw .configuration("\(path) was changed meanwhile, and stays: \(problem.sentence)", next: "mend \(path)")
+        throw .configuration("\(path) was changed meanwhile, and stays: \(reason)", next: "mend \(path)")
       }
       if let before = old.content {
         try file.write(before, behind: old.linkTarget, while: { file.isStill(written) })
       } else {
         try file.remove()
       }
-      _ = try context.agent.ask(ConfigReload())
-      throw .configuration("nothing was changed: \(problem.sentence)")
     }
   }
 }

@@ -53,14 +53,25 @@ extension SetupCommand {
             "\(entry.path) or \(list.path) was changed meanwhile; nothing is written", next: .run(same))
         }
       }
+      var written: AccountFile.Written?
       if let text {
-        try entry.write(text, while: { entry.state == shown[0] })
+        written = try entry.write(text, while: { entry.state == shown[0] })
       } else if entry.state == shown[0] {
         try entry.remove()
       } else {
         throw .configuration("\(entry.path) was changed meanwhile; nothing is removed", next: "run the command again")
       }
-      try change(list, behind: shown[1].linkTarget, for: handler)
+      do throws(CommandError) { try change(list, behind: shown[1].linkTarget, for: handler) } catch {
+        // Without the list the entry is of no use.
+        if let written, entry.isStill(written) {
+          if let before = shown[0].content {
+            try entry.write(before, behind: nil, while: { entry.isStill(written) })
+          } else {
+            try entry.remove()
+          }
+        }
+        throw error
+      }
       context.terminal.say(
         remove
           ? "Done: addresses of \(scheme) no longer come here."

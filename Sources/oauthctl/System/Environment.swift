@@ -30,14 +30,15 @@ struct Environment: Sendable {
 
   /// A path with `~/` in front of it as it is.
   func expanded(_ path: String) -> String {
-    guard let home, path.hasPrefix("~/") else { return path }
-    return home + path.dropFirst()
+    guard let home, path.utf8.starts(with: "~/".utf8) else { return path }
+    return home + String(decoding: path.utf8.dropFirst(), as: UTF8.self)
   }
 
   /// A path as people write it: `~` for the home folder.
   func abbreviated(_ path: String) -> String {
-    guard let home, home != "/", path.hasPrefix(home + "/") else { return path }
-    return "~" + path.dropFirst(home.count)
+    // Of bytes: the slash may make one character with the letter before or behind it.
+    guard let home, home != "/", path.utf8.starts(with: (home + "/").utf8) else { return path }
+    return "~" + String(decoding: path.utf8.dropFirst(home.utf8.count), as: UTF8.self)
   }
 
   /// A text with each path in it as people write it. One within a word or quotation marks stays as it is: there a shell

@@ -208,11 +208,11 @@ enum FileBytes {
     return true
   }
 
-  /// Whether `path` leads to the file `name` in `folder`; or to nothing, where none is there but a link that leads nowhere.
+  /// Whether `path` leads to the file `name` in `folder`; or to nothing, where nothing is there.
   private static func leads(_ path: String, to name: String, in folder: Int32) -> Bool {
     var (read, written) = (stat(), stat())
     let isThere = fstatat(folder, name, &written, AT_SYMLINK_NOFOLLOW) == 0
-    guard stat(path, &read) == 0 else { return !isThere || written.st_mode & S_IFMT == S_IFLNK }
+    guard stat(path, &read) == 0 else { return !isThere }
     return isThere && (read.st_dev, read.st_ino) == (written.st_dev, written.st_ino)
   }
 
@@ -232,7 +232,8 @@ enum FileBytes {
       owner.map { owner in
         let word = ShellWord.quoted(folder)
         if owner == user { return .run("chmod u+rwx \(word)") }
-        let isAtHome = home.map { folder == $0 || folder.hasPrefix($0 + "/") } ?? false
+        let isAtHome =
+          home.map { folder.utf8.elementsEqual($0.utf8) || folder.utf8.starts(with: ($0 + "/").utf8) } ?? false
         return isAtHome ? .run(FileOwner.remedy(word, for: user)) : .advice("name a place in a folder of your own")
       }
     default: nil

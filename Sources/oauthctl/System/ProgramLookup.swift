@@ -61,7 +61,10 @@ struct ProgramLookup: Sendable {
   /// The program `name` means, as an absolute path without links. One that is named by a path has to be absolute, and
   /// is taken as it is.
   func find(_ name: String) -> String? {
-    if name.contains("/") { return name.hasPrefix("/") && Self.isText(name) && isExecutable(name) ? name : nil }
+    let slash = UInt8(ascii: "/")
+    if name.utf8.contains(slash) {
+      return name.utf8.first == slash && Self.isText(name) && isExecutable(name) ? name : nil
+    }
     guard !name.isEmpty else { return nil }
     // Each is asked once: a lazy sequence asks twice, and ends the process where the second answer is another one.
     for folder in folders {

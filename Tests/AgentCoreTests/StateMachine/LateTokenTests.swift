@@ -35,6 +35,23 @@ struct LateTokenTests {
     }
   }
 
+  @Test("it is forgotten where what came first has been used since")
+  func usedSince() {
+    let driver = MachineDriver(.expired())
+    driver.ask()
+    driver.saved()
+    driver.endsDurably(.granted("b2", refreshToken: "r2"))
+    driver.pass(4_000)
+    driver.ask()
+    driver.saved()
+    driver.endsDurably(.granted("b3", refreshToken: "r3"))
+    for token in ["r2", "another"] { driver.change(.lateToken(late(token, for: "r1"))) }
+    #expect(driver.saving == nil && driver.durable?.grant?.otherRefreshToken == nil)
+    driver.change(.lateToken(late("r3b", for: "r2")))
+    driver.saved()
+    #expect(driver.durable?.grant?.otherRefreshToken == StoredSecret(Secret("r3b")))
+  }
+
   @Test("after a logout it is revoked as that logout's tokens are: beside each login that was made before it")
   func loggedOut() {
     let driver = MachineDriver(

@@ -90,6 +90,19 @@ struct ReplacementTests {
     #expect(driver.sent.count == 1 && driver.durable?.refreshToken == "r2")
   }
 
+  @Test("nor where another vault had come before, with another login")
+  func sameTokenAgain() {
+    let driver = MachineDriver(.expired())
+    driver.ask(seconds: 3)
+    driver.saved()
+    driver.replaced(by: Self.newLogin, afterRollback: nil)
+    driver.replaced(by: .expired().with { $0.tokens = [] }, afterRollback: nil)
+    driver.ask()
+    #expect(driver.sent.count == 1 && driver.saving == nil)
+    driver.endsDurably(.granted("b2", refreshToken: "r2"))
+    #expect(driver.sent.count == 1 && driver.durable?.refreshToken == "r2")
+  }
+
   @Test("what is being saved when it comes does not take its place")
   func saving() {
     for fails in [false, true] {
@@ -111,6 +124,19 @@ struct ReplacementTests {
     driver.ends(.granted("b2", refreshToken: "r2"))
     driver.replaced(by: Self.newer, afterRollback: nil)
     driver.saved(into: Self.newer)
+    driver.saved()
+    #expect(driver.durable?.refreshToken == "newer")
+    #expect(driver.durable?.grant?.otherRefreshToken == StoredSecret(Secret("r2")))
+  }
+
+  @Test("a refresh token that the disk had no room for is kept beside the newer one")
+  func unsavedAnswer() {
+    let driver = MachineDriver(.expired())
+    driver.ask()
+    driver.saved()
+    driver.ends(.granted("b2", refreshToken: "r2"))
+    driver.saveFails()
+    driver.replaced(by: Self.newer, afterRollback: nil)
     driver.saved()
     #expect(driver.durable?.refreshToken == "newer")
     #expect(driver.durable?.grant?.otherRefreshToken == StoredSecret(Secret("r2")))
@@ -142,6 +168,25 @@ struct ReplacementTests {
     driver.change(.logout())
     driver.saved()
     #expect(driver.revoking != nil)
+  }
+
+  @Test("what a server is to be told since is told, though nobody accepts the rollback, and so is what waited here")
+  func owedSince() {
+    let here = RevocationRecord(
+      token: StoredSecret(Secret("here")), hint: "refresh_token", binding: .plain, since: .start)
+    for isSince in [false, true] {
+      let driver = MachineDriver(nil)
+      driver.holds(nil, revocation: .until(planned: 20_000, asked: 20_000, reason: ""))
+      func owe() {
+        driver.change(.owe(here))
+        driver.saved()
+      }
+      if !isSince { owe() }
+      driver.writesAnew(afterRollback: 7)
+      if !isSince { driver.saved() }
+      if isSince { owe() }
+      #expect(driver.durable?.revocations.map(\.afterRollback) == [7])
+    }
   }
 
   @Test("a login, a secret and a new token are news; an intent, a refusal and a failure are none")

@@ -122,3 +122,17 @@ def test_a_link_to_git_s_settings_that_is_turned_under_the_question_changes_noth
     command = [home.programs / "oauthctl", "setup", "git", "--host", "git.example"]
     status, _ = run_at_terminal(home, *command, answers={"[y/N]": turn})
     assert status == 3 and shown.read_text() == other.read_text() == "[user]\n\tname = mine\n"
+
+
+@pytest.mark.parametrize("leads", ["nowhere", "to itself"])
+@pytest.mark.parametrize("command", ["login", "proxy", "scheme"])
+def test_a_link_that_leads_nowhere_just_now_stays(home, dot, agent, command, leads):
+    """As one into a folder on a disk that is not there."""
+    file = home.config / {
+        "login": "oauthctl/accounts.d/work.toml", "proxy": "oauthctl/config.toml", "scheme": "mimeapps.list"}[command]
+    file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    file.symlink_to(file if leads == "to itself" else home.root / "gone" / "file")
+    arguments = {"login": definition(dot), "proxy": ["setup", "proxy", "--yes"],
+                 "scheme": ["setup", "scheme", "com.example.app", "--yes"]}[command]
+    told = home.oauthctl(*arguments, check=False, environment={"https_proxy": "http://127.0.0.1:3128"})
+    assert told.status == 3 and "nothing is written" in told.stderr and file.is_symlink(), told

@@ -1,9 +1,14 @@
 """What is changed between a yes and the write that follows. The disk is slow, so that the attack is never too late."""
 
+import os
+import signal
 import threading
+
+import pytest
 
 from faults.strace import strace
 from support.login import wait_until
+from support.terminal import run_at_terminal
 
 PRECIOUS = "precious = 1\n"
 
@@ -36,3 +41,26 @@ def test_a_desktop_entry_that_comes_while_one_is_written_stays(home, agent):
     told = run_while(
         home, lambda: entry.write_text(PRECIOUS), folder, "setup", "scheme", "com.example.app", "--yes")
     assert told.status == 3 and "was changed meanwhile" in told.stderr and entry.read_text() == PRECIOUS
+
+
+@pytest.mark.parametrize("agent_is", [signal.SIGSTOP, signal.SIGKILL], ids=["stopped", "killed"])
+def test_settings_that_no_agent_has_judged_are_taken_back(home, agent, agent_is):
+    file = home.config / "oauthctl" / "config.toml"
+    file.parent.mkdir(mode=0o700, exist_ok=True)
+    before = 'proxy = "http://127.0.0.1:3128"\n'
+    file.write_text(before)
+    file.chmod(0o600)
+    # As it would be started anew, and be asked.
+    home.environment["OAUTHCTL_SOCKET"] = str(home.socket)
+
+    def end():
+        os.kill(agent.process.pid, agent_is)
+        return "y\n"
+
+    try:
+        status, shown = run_at_terminal(
+            home, home.programs / "oauthctl", "setup", "proxy", answers={"[y/N]": end},
+            environment={"https_proxy": "http://h.example:0"})
+    finally:
+        os.kill(agent.process.pid, signal.SIGCONT)
+    assert status != 0 and file.read_text() == before, shown

@@ -53,6 +53,31 @@ def newest_and_older(home, since, older="accepted"):
     return newest
 
 
+@pytest.mark.parametrize("end", ENDS)
+def test_two_vaults_that_are_put_over_during_one_refresh_lose_no_login(home, provider, end):
+    """The second has the record of the first, and a login that is newer than that of the agent."""
+    older, newest, present = (home.root / name for name in ("older", "newest", "present"))
+    vault_command(home, "backup", older)
+    log_in_anew(home, True)
+    vault_command(home, "backup", present)
+    for copy, saved in ((older, newest), (present, None)):
+        home.agent.stop()
+        put_over(home, copy)
+        home.agent.start()
+        vault_command(home, "accept-rollback", "--yes", check=False)
+        if saved:
+            home.oauthctl("login", "work")
+            vault_command(home, "backup", saved)
+    newest_token = provider.tokens
+    held = Held(home, provider)
+    for copy in (older, newest):
+        put_over(home, copy)
+        vault_command(home, "status")
+    held.end()
+    ended(home, end)
+    refresh_sends_newest(home, provider, newest_token)
+
+
 def log_in_anew(home, is_other_record):
     if is_other_record:
         text = account_file(home).read_text()

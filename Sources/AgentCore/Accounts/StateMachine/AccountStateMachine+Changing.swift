@@ -65,7 +65,7 @@ extension AccountStateMachine {
       // It was given for the server of the file, and would go to the one of the login.
       guard !isDefinitionChanged else { return [.changed(id, definitionChanged)] + proceed(at: now) }
       // The verdict and the intent were about the old refresh token.
-      next.grant?.take(secret, received: now, lifeSeconds: nil)
+      next.grant?.take(secret, received: now, lifeSeconds: nil, parent: nil)
       next.grant?.loggedIn = now
       next.grant?.order = order
       next.grant?.afterRollback = rollback
@@ -107,8 +107,11 @@ extension AccountStateMachine {
         $0.token == revocation.token && $0.clientURI == revocation.clientURI && $0.binding == revocation.binding
       }
     case .writeAnew(let owed):
-      next.owe(
-        owed.filter { other in other.clientURI == nil && !next.revocations.contains { $0.token == other.token } })
+      let mine = next.revocations
+      // Those of the older record go first where there is no room for all.
+      next.revocations =
+        owed.filter { other in other.clientURI == nil && !mine.contains { $0.token == other.token } } + mine
+      next.owe([])
     case .forget(let login?, _) where login != next.grant?.loginID ?? "":
       return [.changed(id, .changedMeanwhile(name))] + proceed(at: now)
     case .forget(_, let secrets?) where secrets != next.keptSecrets:
@@ -135,6 +138,7 @@ extension AccountStateMachine {
       if revocations.contains(where: { $0.clientURI != nil }) { revocationQueue.ask(for: revocations) }
     }
     next.numberSecrets(insteadOf: latest, order)
+    if change.isNews { next.markRevocations(insteadOf: latest, afterRollback: rollback) }
     // Also where it is the same one again: somebody has said so.
     if let kind = change.secretKind { secretChanges[kind, default: 0] += 1 }
     if next == record && !change.isSavedAnyway || record == nil && next.isEmpty {

@@ -4,10 +4,7 @@ import AgentWire
 extension AccountStateMachine {
   mutating func adopt(_ calls: [TokenCall]) {
     guard isIdle, let first = calls.first else { return }
-    var flight = Flight(first)
-    flight.calls = calls
-    flight.hasSecond = true
-    phase = .sending(flight)
+    phase = .sending(Flight(first, beside: calls.dropFirst()))
   }
 
   mutating func take(_ late: [LateToken]) {

@@ -161,7 +161,9 @@ extension AccountStateMachine {
         call.started.behindSeconds = clock.behindSeconds(at: call.started)
       }
       if let refreshToken = answer.salvagedRefreshToken, next.grant?.kind.terms.bringsRefreshToken != false {
-        next.grant?.take(refreshToken, received: call.started, lifeSeconds: answer.refreshTokenLifeSeconds)
+        next.grant?.take(
+          refreshToken, received: call.started, lifeSeconds: answer.refreshTokenLifeSeconds,
+          parent: call.grant.refreshToken.map { Fingerprint(of: $0).description })
         next.order = order
       } else if call.isLogin, case .granted = answer.verdict {
         // A new login without a refresh token: the old one is of a grant that is over.

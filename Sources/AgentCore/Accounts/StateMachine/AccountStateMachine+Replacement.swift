@@ -35,18 +35,20 @@ extension AccountStateMachine {
       replacement = found
       return []
     }
-    return restore(found) + settleAll(at: now) + proceed(at: now)
+    return restore(found, losing: unsaved, at: now) + settleAll(at: now) + proceed(at: now)
   }
 
   private func outliving(_ record: AccountRecord, _ rollback: UInt64?) -> AccountRecord {
-    guard let grant = record.grant, self.rollback == nil || grant.afterRollback == self.rollback else { return record }
+    func outlives(_ before: UInt64?) -> Bool { self.rollback == nil || before == self.rollback }
     var next = record
-    next.grant?.afterRollback = rollback
+    if let grant = record.grant, outlives(grant.afterRollback) { next.grant?.afterRollback = rollback }
+    for index in next.revocations.indices where outlives(next.revocations[index].afterRollback) {
+      next.revocations[index].afterRollback = rollback
+    }
     return next
   }
 
-  /// What was being saved is of an older record than the ``replacement``, whether the old vault has got it or not. A refresh token in it
-  /// is one that came late.
+  /// What was being saved is of an older record than the ``replacement``, whether the old vault has got it or not.
   mutating func replacedWhileSaving(
     _ found: AccountRecord, _ candidate: AccountRecord?, _ purpose: Purpose, at now: Moment, random: Double
   ) -> [Action] {
@@ -64,25 +66,35 @@ extension AccountStateMachine {
     case .answer, .retrySave: break
     case .change(let id, _, _): actions = [.changed(id, .changedMeanwhile(name))]
     }
-    let late = record.flatMap { before in candidate.flatMap { LateToken(in: $0, insteadOf: before, at: now) } }
-    if let late { changes.insert((0, .lateToken(late)), at: 0) }
-    actions += restore(found) + settleAll(at: now)
+    actions += restore(found, losing: candidate, at: now) + settleAll(at: now)
     actions += early.flatMap { callEnded($0.number, $0.end, at: now, random: random) }
     return actions + proceed(at: now)
   }
 
-  /// Nothing has to be written: `found` is in that vault.
-  private mutating func restore(_ found: AccountRecord) -> [Action] {
+  /// Nothing has to be written: `found` is in that vault. A refresh token that is `lost` with what was not durable is one that came
+  /// late.
+  private mutating func restore(_ found: AccountRecord, losing lost: AccountRecord?, at now: Moment) -> [Action] {
+    if let record, let lost, let late = LateToken(in: lost, insteadOf: record, at: now) {
+      changes.insert((0, .lateToken(late)), at: 0)
+    }
     var next = found.isEmpty ? nil : found
-    if case .sending(let flight) = phase {
-      if let token = flight.first?.grant.refreshToken, next?.grant?.refreshToken?.secret == token {
-        // It is not sent once more beside the request that is open.
-        next?.intent =
-          found.intent.flatMap { $0.isAbout(token) ? $0.again(at: record?.intent?.at ?? $0.at) : nil } ?? record?.intent
-      } else {
-        for call in flight.calls { overtaken[call.number] = call }
-        phase = .idle
-      }
+    let token = next?.grant?.refreshToken?.secret
+    if case .sending(let flight) = phase, token == nil || flight.first?.grant.refreshToken != token {
+      for call in flight.calls { overtaken[call.number] = call }
+      phase = .idle
+    }
+    let open = overtaken.values.filter { token != nil && $0.grant.refreshToken == token }.sorted {
+      $0.number < $1.number
+    }
+    if isIdle, let first = open.first {
+      for call in open { overtaken[call.number] = nil }
+      phase = .sending(Flight(first, beside: open.dropFirst()))
+    }
+    if let token, case .sending = phase {
+      // It is not sent once more beside a request that is open.
+      next?.intent =
+        found.intent.flatMap { $0.isAbout(token) ? $0.again(at: record?.intent?.at ?? $0.at) : nil }
+        ?? record?.intent.flatMap { $0.isAbout(token) ? $0 : nil }
     }
     record = next
     unsaved = nil

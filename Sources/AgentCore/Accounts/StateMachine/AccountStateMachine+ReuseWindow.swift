@@ -106,6 +106,12 @@ struct Flight: Sendable {
 
   init(_ call: TokenCall) { calls = [call] }
 
+  /// Several that are open already: no other is sent beside them.
+  init(_ first: TokenCall, beside others: some Sequence<TokenCall>) {
+    calls = [first] + others
+    hasSecond = true
+  }
+
   var first: TokenCall? { calls.first }
 
   /// Takes out a call that has ended; nil: it is not one of these.

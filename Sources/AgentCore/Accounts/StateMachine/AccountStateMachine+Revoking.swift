@@ -51,7 +51,7 @@ extension AccountStateMachine {
   private func nextRevocations(at now: Moment) -> [RevocationRecord] {
     guard var record else { return [] }
     // What an older vault has still to tell may end a login that the newer one has.
-    if let rollback { record.revocations.removeAll { Serials.isFrom(before: rollback, $0.order) } }
+    if let rollback { record.revocations.removeAll { $0.afterRollback != rollback } }
     return record.nextRevocations(beside: otherLogins, at: now)
   }
 
