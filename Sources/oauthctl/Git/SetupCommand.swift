@@ -131,27 +131,32 @@ struct SetupCommand: ParsableCommand {
       for (place, (scope, command)) in commands.enumerated() {
         let written: Program.Output
         do throws(CommandError) { written = try git(["config"] + scope + command) } catch {
-          undo(commands[...place], before)
+          guard undo(commands[...place], before) else {
+            throw .local(
+              "\(error.sentence ?? "git has failed"); a part of the changes stays in git's configuration",
+              next: .run("git config --global --edit"), status: 1)
+          }
           throw error
         }
         guard written.status != 0 else { continue }
         // A signal may have ended git when it had written.
-        undo(commands[...place], before)
+        _ = undo(commands[...place], before)
         throw .local(
           "git refused: \(GitSetup.shown(command, in: scope)) (\(PrintableText.escaped(written.complaint)))",
           next: .run("git config --global --edit"), status: 1)
       }
     }
 
-    /// As far as git does it: one that cannot be started now may have been a moment ago.
+    /// - Returns: false where git cannot be started, which may have been possible a moment ago.
     private func undo(
       _ commands: ArraySlice<(scope: [String], command: GitSetup.Command)>, _ before: [[String]: String]
-    ) {
+    ) -> Bool {
       for scope in Set(commands.map(\.scope)) {
         let done = commands.filter { $0.scope == scope }.map(\.command)
         let undo = GitSetup.undo(done) { key in GitConfiguration.values(of: key, in: before[scope] ?? "") }
-        for command in undo { _ = try? git(["config"] + scope + command) }
+        for command in undo { guard (try? git(["config"] + scope + command)) != nil else { return false } }
       }
+      return true
     }
 
     /// This command, without the question.

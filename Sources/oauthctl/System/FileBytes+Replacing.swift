@@ -1,0 +1,85 @@
+import AgentWire
+import CLinux
+import Glibc
+import SystemFacts
+
+extension FileBytes {
+  /// Replaces a file's content at once: a temporary file beside it, fsync, rename, fsync of the folder. Its mode
+  /// stays, and is 0600 of a new one.
+  ///
+  /// `link` is where the file is read: `path` itself, or a symbolic link that leads there, which stays. The folder is held from the
+  /// first look on, and what is replaced in it is the very file that `link` leads to: a way that is turned meanwhile leads nowhere.
+  ///
+  /// `isMeant` says at the last moment whether the file that is there is still the one to be replaced.
+  ///
+  /// `isNew`: nothing of that name may be there.
+  ///
+  /// - Returns: false where it is not, and stays.
+  /// - Throws: `CommandError.local` that names the file, and never the temporary one.
+  @discardableResult
+  static func replace(
+    _ path: String, with bytes: [UInt8], readAt link: String? = nil, isNew: Bool = false,
+    while isMeant: () -> Bool = { true }
+  ) throws(CommandError) -> Bool {
+    let folder = clinux_open_folder(folder(of: path))
+    guard folder >= 0 else { throw unwritten(path) }
+    defer { close(folder) }
+    let name = name(of: path)
+    let temporary = "\(name).\(getpid()).tmp"
+    let descriptor = PrivateCreation.openFile(temporary, in: folder, O_WRONLY | O_EXCL | O_CLOEXEC | O_NOFOLLOW)
+    guard descriptor >= 0 else { throw unwritten(path) }
+    var about = stat()
+    if fstatat(folder, name, &about, AT_SYMLINK_NOFOLLOW) == 0, about.st_mode & S_IFMT == S_IFREG {
+      _ = fchmod(descriptor, about.st_mode & 0o777)
+    }
+    guard writeAll(bytes, to: descriptor), fsync(descriptor) == 0 else {
+      let error = unwritten(path)
+      close(descriptor)
+      unlinkat(folder, temporary, 0)
+      throw error
+    }
+    close(descriptor)
+    guard isMeant(), leads(link ?? path, to: name, in: folder) else {
+      unlinkat(folder, temporary, 0)
+      return false
+    }
+    // Two commands may look at once, and one of them is first.
+    var isLinked = false
+    if isNew {
+      isLinked = linkat(folder, temporary, folder, name, 0) == 0
+      let isTaken = !isLinked && errno == EEXIST
+      if isLinked || isTaken { unlinkat(folder, temporary, 0) }
+      if isTaken { return false }
+    }
+    guard isLinked || renameat(folder, temporary, folder, name) == 0 else {
+      let error = unwritten(path)
+      unlinkat(folder, temporary, 0)
+      throw error
+    }
+    let entries = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    if entries >= 0 {
+      _ = fsync(entries)
+      close(entries)
+    }
+    return true
+  }
+
+  /// Whether `path` leads to the file `name` in `folder`; or to nothing, where nothing is there.
+  private static func leads(_ path: String, to name: String, in folder: Int32) -> Bool {
+    var (read, written) = (stat(), stat())
+    let isThere = fstatat(folder, name, &written, AT_SYMLINK_NOFOLLOW) == 0
+    guard stat(path, &read) == 0 else { return !isThere }
+    return isThere && (read.st_dev, read.st_ino) == (written.st_dev, written.st_ino)
+  }
+
+  /// Why `path` was not written, by `errno`. A disk without room says nothing against an account, and gets room again.
+  private static func unwritten(_ path: String) -> CommandError {
+    let code = errno
+    guard code == ENOSPC || code == EDQUOT else {
+      return .local(
+        "cannot write \(path): \(errorText(code))", next: writing(in: folder(of: path), failed: code), status: 3)
+    }
+    return .local(
+      "cannot write \(path): the disk is full", next: "make room there, then run the command again", status: 6)
+  }
+}
