@@ -65,7 +65,7 @@ extension CredentialService {
         account.noteNews(at: stored.commit)
       } else {
         writeAnew(
-          account, owed: record.revocations, inPlaceOf: account.id == stored.id ? nil : stored.id,
+          account, insteadOf: record, inPlaceOf: account.id == stored.id ? nil : stored.id,
           afterRollback: rollback)
       }
     }
@@ -101,16 +101,17 @@ extension CredentialService {
 
   /// Writes `account` into that vault, then removes the `other` record of its name there.
   private func writeAnew(
-    _ account: Account, owed: [RevocationRecord] = [], inPlaceOf other: RecordID? = nil, afterRollback rollback: UInt64?
+    _ account: Account, insteadOf older: AccountRecord? = nil, inPlaceOf other: RecordID? = nil,
+    afterRollback rollback: UInt64?
   ) {
     event(account, .replaced(nil, afterRollback: rollback))
     guard let other else {
-      event(account, .changed(.writeAnew(owed: owed), 0))
+      event(account, .changed(.writeAnew(insteadOf: older), 0))
       return
     }
     let name = account.name
     Task {
-      do throws(AgentFailure) { try await self.change(name, .writeAnew(owed: owed)) } catch { return }
+      do throws(AgentFailure) { try await self.change(name, .writeAnew(insteadOf: older)) } catch { return }
       // A third vault may have come meanwhile, in which that one counts.
       if self.accounts[name]?.id != other { self.removeOther(other, of: name) }
     }

@@ -49,6 +49,8 @@ extension CredentialService {
 
   /// Makes a change durable.
   func change(_ name: String, _ change: AccountChange) async throws(AgentFailure) {
+    // Of a newer vault in the place of this one the record is changed that counts, and not the one that it takes the place of.
+    if change.isNews { await lookAtVault() }
     guard accounts[name] != nil else { throw gone(name) }
     let id = nextID()
     let failure = await withCheckedContinuation { continuation in

@@ -35,14 +35,16 @@ final class AuthorityFiles: Sendable {
     }
   }
 
-  /// What `authority` holds, when that is what it must hold.
+  /// The certificates that `authority` holds, when its file is what it must be.
   func content(_ authority: NamedAuthority) async -> Content {
     await now(authority.file).flatMap { bytes in
       guard !bytes.isEmpty else { return .failure(Self.failure(authority.file, "is empty")) }
       guard Hex.encode(Digest.sha256(bytes)) == authority.digest else {
         return .failure(Self.failure(authority.file, "is no longer the one that was agreed to"))
       }
-      return .success(bytes)
+      let certificates = PEMCertificates.blocks(in: bytes)
+      guard !certificates.isEmpty else { return .failure(Self.failure(authority.file, "holds no certificate (PEM)")) }
+      return .success(certificates)
     }
   }
 

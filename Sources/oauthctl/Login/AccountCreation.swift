@@ -66,7 +66,8 @@ struct AccountCreation {
     isFirstVault = status.vault.state == .absent
     let folder = AgentFolders(context.environment, status)
     if let obstacle = folder.obstacle() { throw obstacle }
-    if let shut = status.problems.first(where: { $0.hint != nil && file.path.hasPrefix($0.file + "/") }) {
+    let place = FileBytes.folder(of: file.path)
+    if let shut = status.problems.first(where: { $0.hint != nil && FileBytes.isSamePlace($0.file, place) }) {
       throw .configuration("\(name): \(shut.sentence)", next: shut.nextStep)
     }
     if let lender = account.subjectAccount { try checkLender(lender) }

@@ -98,7 +98,7 @@ extension SetupCommand {
         try takeBack(written, to: old, file, because: error.sentence ?? "the agent does not answer")
         throw error
       }
-      guard let problem = answer.problems.first(where: { $0.file == path }) else { return }
+      guard let problem = answer.problems.first(where: { FileBytes.isSamePlace($0.file, path) }) else { return }
       try takeBack(written, to: old, file, because: problem.sentence)
       _ = try context.agent.ask(ConfigReload())
       throw .configuration("nothing was changed: \(problem.sentence)")

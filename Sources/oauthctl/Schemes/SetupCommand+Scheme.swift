@@ -53,6 +53,9 @@ extension SetupCommand {
             "\(entry.path) or \(list.path) was changed meanwhile; nothing is written", next: .run(same))
         }
       }
+      // One of the two without the other is of no use.
+      let hasBegun = Interrupts.beginPuttingOff()
+      defer { if hasBegun { Interrupts.endPuttingOff() } }
       var written: AccountFile.Written?
       if let text {
         written = try entry.write(text, while: { entry.state == shown[0] })

@@ -25,8 +25,13 @@ extension FileBytes {
     guard folder >= 0 else { throw unwritten(path) }
     defer { close(folder) }
     let name = name(of: path)
-    let temporary = "\(name).\(getpid()).tmp"
-    let descriptor = PrivateCreation.openFile(temporary, in: folder, O_WRONLY | O_EXCL | O_CLOEXEC | O_NOFOLLOW)
+    var (temporary, descriptor) = ("", Int32(-1))
+    // Another command of that number, in another container or before a crash, may have left one.
+    for attempt in 0..<100 {
+      temporary = "\(name).\(getpid())\(attempt == 0 ? "" : "-\(attempt)").tmp"
+      descriptor = PrivateCreation.openFile(temporary, in: folder, O_WRONLY | O_EXCL | O_CLOEXEC | O_NOFOLLOW)
+      guard descriptor < 0, errno == EEXIST else { break }
+    }
     guard descriptor >= 0 else { throw unwritten(path) }
     var about = stat()
     if fstatat(folder, name, &about, AT_SYMLINK_NOFOLLOW) == 0, about.st_mode & S_IFMT == S_IFREG {

@@ -116,9 +116,9 @@ final class MachineDriver {
 
   /// The same, with an older record, and what is here is written into it.
   @discardableResult
-  func writesAnew(afterRollback rollback: UInt64?) -> UInt64 {
+  func writesAnew(afterRollback rollback: UInt64?, insteadOf older: AccountRecord? = nil) -> UInt64 {
     replaced(by: nil, afterRollback: rollback)
-    return change(.writeAnew())
+    return change(.writeAnew(insteadOf: older))
   }
 
   func reopens() { happens(.reopened) }

@@ -103,6 +103,24 @@ struct ReplacementTests {
     #expect(driver.sent.count == 1 && driver.durable?.refreshToken == "r2")
   }
 
+  @Test("a sending that either of two copies knows of counts, and none where a token came since")
+  func sendings() {
+    let sent = AccountRecord.loggedIn().with {
+      $0.intent = RefreshIntent(
+        fingerprint: Fingerprint(of: Secret("r1")).description, attempt: 1, at: .start, endpoint: "")
+    }
+    for order in [nil, 3] as [UInt64?] {
+      let older = sent.with { $0.order = order }
+      let driver = MachineDriver(.loggedIn())
+      driver.writesAnew(afterRollback: nil, insteadOf: older)
+      driver.saved()
+      #expect((driver.durable?.intent != nil) == (order == nil))
+      let other = MachineDriver(sent)
+      other.replaced(by: .loggedIn().with { $0.order = order }, afterRollback: nil)
+      #expect((other.machine.record?.intent != nil) == (order == nil))
+    }
+  }
+
   @Test("what is being saved when it comes does not take its place")
   func saving() {
     for fails in [false, true] {
@@ -161,7 +179,7 @@ struct ReplacementTests {
       token: StoredSecret(Secret("owed")), hint: "refresh_token", binding: .plain, since: .start)
     let driver = MachineDriver()
     driver.replaced(by: nil, afterRollback: 7)
-    driver.change(.writeAnew(owed: [other]))
+    driver.change(.writeAnew(insteadOf: .loggedIn().with { $0.revocations = [other] }))
     driver.saved()
     #expect(driver.durable?.revocations == [other] && driver.revoking == nil)
     driver.happens(.rolledBack(from: nil))

@@ -36,9 +36,8 @@ package enum AccountChange: Sendable {
   case register(ClientRegistrationRecord)
   /// A client that was registered for another account is left to this one, whose login is by it.
   case takeOver(ClientRegistrationRecord)
-  /// Another vault lies in the place of the one that was open: writes what is kept here into it. What that one has still to tell a server,
-  /// `owed`, stays.
-  case writeAnew(owed: [RevocationRecord] = [])
+  /// Another vault lies in the place of the one that was open: writes what is kept here into it, in the place of an `older` record.
+  case writeAnew(insteadOf: AccountRecord? = nil)
   /// Deletes all but what is still to be revoked at a server, and the client there that was registered for it. `login`
   /// is the `GrantRecord.loginID` that a person was shown, and empty where there was none; `secrets` are those that the person was
   /// shown; nil: any.

@@ -106,12 +106,7 @@ extension AccountStateMachine {
       next.revocations.removeAll {
         $0.token == revocation.token && $0.clientURI == revocation.clientURI && $0.binding == revocation.binding
       }
-    case .writeAnew(let owed):
-      let mine = next.revocations
-      // Those of the older record go first where there is no room for all.
-      next.revocations =
-        owed.filter { other in other.clientURI == nil && !mine.contains { $0.token == other.token } } + mine
-      next.owe([])
+    case .writeAnew(let older): older.map { next.join($0) }
     case .forget(let login?, _) where login != next.grant?.loginID ?? "":
       return [.changed(id, .changedMeanwhile(name))] + proceed(at: now)
     case .forget(_, let secrets?) where secrets != next.keptSecrets:

@@ -96,6 +96,7 @@ extension AccountStateMachine {
         found.intent.flatMap { $0.isAbout(token) ? $0.again(at: record?.intent?.at ?? $0.at) : nil }
         ?? record?.intent.flatMap { $0.isAbout(token) ? $0 : nil }
     }
+    if let record { next?.joinIntent(of: record) }
     record = next
     unsaved = nil
     refreshAges = [:]
