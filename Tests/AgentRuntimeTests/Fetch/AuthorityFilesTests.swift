@@ -8,7 +8,8 @@ import Testing
 
 @Suite("A private authority, when a request is sent")
 struct AuthorityFilesTests {
-  private static let agreed = Array("agreed".utf8)
+  private static let agreed = Array("-----BEGIN CERTIFICATE-----\nYQ==\n-----END CERTIFICATE-----\n".utf8)
+  private static let key = Array("-----BEGIN PRIVATE KEY-----\nYQ==\n-----END PRIVATE KEY-----\n".utf8)
   private static let named = NamedAuthority(file: "/ca.pem", digest: Hex.encode(Digest.sha256(agreed)))
 
   private func named() throws -> NamedAuthority { try #require(Self.named) }
@@ -39,6 +40,10 @@ struct AuthorityFilesTests {
       (.failure(.refused("is not a regular file")), Self.named, "is not a regular file"),
       (.success([]), NamedAuthority(file: "/ca.pem", digest: Hex.encode(Digest.sha256([]))), "is empty"),
       (.success(Self.agreed), NamedAuthority(file: "/ca.pem", digest: nil), "agreed to"),
+      (
+        .success(Self.key), NamedAuthority(file: "/ca.pem", digest: Hex.encode(Digest.sha256(Self.key))),
+        "holds no certificate"
+      ),
     ]
     for (content, authority, words) in cases {
       let files = AuthorityFiles { _ in content }

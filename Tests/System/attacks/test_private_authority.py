@@ -9,7 +9,8 @@ from network.accounts import endpoints, log_in_by_password, write_account
 from network.identities import Authority, folder_of
 from network.listeners import Portal, end, read_head, server_tls
 from network.namespaces import isolated, needs_root, replace
-from support.accounts import edit
+from support.accounts import define, edit
+from support.vault import key_file
 
 TOKEN = "a-token-that-nobody-else-may-see-0123456789"
 ANSWER = f'{{"access_token":"{TOKEN}","token_type":"Bearer","expires_in":3600,"refresh_token":"r"}}'
@@ -146,3 +147,15 @@ class Holding(Portal):
         end(connection, (
             f"HTTP/1.1 {answer}\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n"
             f"Connection: close\r\n\r\n{body}").encode())
+
+
+def test_no_private_file_is_read_as_an_authority_by_the_program_that_speaks_to_servers(home, agent):
+    """Somebody who may write account files names the key of the vault, and a proxy that keeps that program waiting."""
+    home.oauthctl("vault", "create")
+    with Portal("200 OK", "") as proxy:
+        define(home, "work", 'issuer = "https://127.0.0.1:9"', 'client_id = "mine"', f'ca_file = "{key_file(home)}"',
+               f'proxy = "http://127.0.0.1:{proxy.port}"')
+        for command in (["doctor"], ["login", "work", "--no-browser", "--timeout", "2"]):
+            told = home.oauthctl(*command, check=False)
+            assert told.status != 0 and "holds no certificate" in told.stdout + told.stderr, told
+        assert proxy.connections == 0

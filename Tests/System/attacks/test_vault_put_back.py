@@ -1,5 +1,7 @@
 """The newest vault, put back over an older one that the running agent has open, while something is under way."""
 
+import contextlib
+import socket
 import threading
 
 import pytest
@@ -8,7 +10,8 @@ from attacks.test_vault_put_over import put_over
 from login.provider import Provider, use_silent_browser
 from login.whole_provider import Whole
 from refresh.test_cut_answers import Kept
-from support.accounts import account_file
+from support import ports
+from support.accounts import account_file, edit
 from support.login import wait_until
 from support.unattended import refresh
 from support.vault import counter_file, made_vault, status, vault_command
@@ -102,6 +105,17 @@ def refresh_sends_newest(home, provider, newest_token):
     vault_command(home, "accept-rollback", "--yes", check=False)
     assert refresh(home).status == 0
     assert provider.form("refresh_token")["refresh_token"] == f"refresh-{newest_token}"
+
+
+@contextlib.contextmanager
+def refusing(provider):
+    """Nothing listens on its port."""
+    with contextlib.suppress(OSError):
+        provider.socket.shutdown(socket.SHUT_RDWR)
+    provider.socket.close()
+    yield
+    provider.socket = ports.listening("127.0.0.1", provider.port)
+    threading.Thread(target=provider.accept, daemon=True).start()
 
 
 class Held:
@@ -211,3 +225,43 @@ def test_an_older_vault_that_nobody_accepts_tells_no_logout(home, agent):
         put_over(home, newest)
         vault_command(home, "status")
         home.oauthctl("get-token", "work", "--force")
+
+
+@pytest.mark.parametrize("change", ["secret set", "account accept", "logout"])
+def test_a_change_that_is_the_first_to_meet_it_is_made_in_what_counts(home, provider, change):
+    newest = newest_and_older(home, lambda: home.oauthctl("login", "work"))
+    newest_token = provider.tokens
+    if change == "account accept":
+        edit(home, "work", hosts=f'["{provider.issuer}", "https://other.example"]')
+    put_over(home, newest)
+    if change == "secret set":
+        with home.agent.connect() as wire:
+            wire.call("secret.set", account="work", kind="client_secret", value="a-secret")
+    else:
+        home.oauthctl(*change.split(), "work", *(["--yes"] if change == "account accept" else []), check=False)
+    if change == "logout":
+        assert provider.form("revoke")["token"] in (f"refresh-{newest_token}", f"access-{newest_token}")
+    else:
+        ended(home, "kill")
+        vault_command(home, "accept-rollback", "--yes", check=False)
+        home.oauthctl("account", "accept", "work", "--yes", check=False)
+        refresh_sends_newest(home, provider, newest_token)
+
+
+def test_a_sending_that_it_alone_knows_of_counts_where_the_agent_has_sent_nothing_since(home, provider):
+    with account_file(home).open("a") as file:
+        file.write('ambiguous_retry = "never"\n')
+    home.oauthctl("login", "work", "--accept-changes")
+
+    def lose_an_answer():
+        provider.loses = True
+        assert refresh(home).status != 0
+        provider.loses = False
+
+    newest = newest_and_older(home, lose_an_answer)
+    with refusing(provider):
+        assert refresh(home).status != 0
+    put_over(home, newest)
+    vault_command(home, "accept-rollback", "--yes", check=False)
+    assert refresh(home).status != 0
+    assert provider.kinds().count("refresh_token") == 1
