@@ -66,8 +66,9 @@ struct AccountCreation {
     isFirstVault = status.vault.state == .absent
     let folder = AgentFolders(context.environment, status)
     if let obstacle = folder.obstacle() { throw obstacle }
-    let place = FileBytes.folder(of: file.path)
-    if let shut = status.problems.first(where: { $0.hint != nil && FileBytes.isSamePlace($0.file, place) }) {
+    // By its spelling alone: a file system that hangs is not to be asked.
+    if let shut = status.problems.first(where: { $0.hint != nil && file.path.utf8.starts(with: ($0.file + "/").utf8) })
+    {
       throw .configuration("\(name): \(shut.sentence)", next: shut.nextStep)
     }
     if let lender = account.subjectAccount { try checkLender(lender) }

@@ -98,10 +98,16 @@ extension SetupCommand {
         try takeBack(written, to: old, file, because: error.sentence ?? "the agent does not answer")
         throw error
       }
-      guard let problem = answer.problems.first(where: { FileBytes.isSamePlace($0.file, path) }) else { return }
+      guard let problem = answer.problems.first(where: { isAbout($0, path) }) else { return }
       try takeBack(written, to: old, file, because: problem.sentence)
       _ = try context.agent.ask(ConfigReload())
       throw .configuration("nothing was changed: \(problem.sentence)")
+    }
+
+    /// The agent may spell the folder otherwise. No other file is looked at: its file system may hang.
+    private func isAbout(_ problem: ConfigurationProblem, _ path: String) -> Bool {
+      FileBytes.isSpelled(FileBytes.name(of: problem.file), FileBytes.name(of: path))
+        && FileBytes.isSamePlace(problem.file, path)
     }
 
     /// - Throws: `CommandError.configuration` where it is another file by now, which stays.
