@@ -212,14 +212,14 @@ def test_git_learns_the_authority_that_was_agreed_to_while_the_question_stood(ho
     file = account_file(home)
     file.write_text(file.read_text().replace(str(server.ca_file), str(own)))
 
-    def agree(text):
-        own.write_bytes(server.ca_file.read_bytes() + text)
+    def agree(times):
+        own.write_bytes(server.ca_file.read_bytes() * times)
         home.oauthctl("account", "accept", "work", "--yes")
         return "y\n"
 
-    agree(b"# one\n")
+    agree(2)
     status, _ = run_at_terminal(
-        home, home.programs / "oauthctl", "setup", "git", answers={"[y/N]": lambda: agree(b"# two\n")})
+        home, home.programs / "oauthctl", "setup", "git", answers={"[y/N]": lambda: agree(3)})
     copy = copy_of_authority(home, server)
     assert status == 0 and copy.read_bytes() == own.read_bytes()
 
