@@ -34,7 +34,7 @@ package enum BaseFolder: String, Sendable, CaseIterable {
   }
 
   private static func absolute(_ path: String?) -> String? {
-    guard let path, path.utf8.first == UInt8(ascii: "/") else { return nil }
+    guard let path, PathWalk.isAbsolute(path) else { return nil }
     // Of bytes: the slash may make one character with the letter before it.
     let end = path.utf8.lastIndex { $0 != UInt8(ascii: "/") }
     return end.map { String(decoding: path.utf8[...$0], as: UTF8.self) } ?? ""

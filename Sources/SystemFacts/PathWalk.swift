@@ -52,8 +52,11 @@ package struct PathWalk: Sendable, Equatable {
   /// The way on this machine, now. Nil also where a link on it leads to a name that is no UTF-8.
   package static func live(_ path: String) -> PathWalk? {
     PathWalk(path) { path in
-      if let target = SymbolicLink.target(of: path) { return .link(target: target) }
-      return errno == EINVAL ? .other : nil
+      switch SymbolicLink(at: path) {
+      case .target(let target): .link(target: target)
+      case .noLink: .other
+      case .notText, .unreadable: nil
+      }
     }
   }
 
@@ -68,7 +71,7 @@ package struct PathWalk: Sendable, Equatable {
   }
 
   /// Byte by byte: an accent after a slash does not hide it.
-  private static func isAbsolute(_ path: String) -> Bool { path.utf8.first == UInt8(ascii: "/") }
+  package static func isAbsolute(_ path: String) -> Bool { path.utf8.first == UInt8(ascii: "/") }
 
   private static func names(of path: String) -> [String] {
     path.utf8.split(separator: UInt8(ascii: "/")).reversed().map { String(decoding: $0, as: UTF8.self) }

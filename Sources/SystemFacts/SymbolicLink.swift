@@ -1,20 +1,27 @@
 import Glibc
 
-package enum SymbolicLink {
-  /// What the symbolic link at `path` holds.
-  ///
-  /// - Returns: nil where it cannot be had as text; errno says why: `EINVAL`: it is no link; `EILSEQ`: what it holds is no UTF-8, and
-  ///   would name another file if it was repaired; `ENAMETOOLONG`: it is longer than `PATH_MAX`.
-  package static func target(of path: String) -> String? {
+/// What readlink(2) finds at a path.
+package enum SymbolicLink: Sendable, Equatable {
+  case target(String)
+  /// What it holds is no UTF-8: repaired, it would name another file.
+  case notText
+  /// Something else is there.
+  case noLink
+  /// Nothing is there, it cannot be reached, or what it holds has `PATH_MAX` bytes or more.
+  case unreadable
+
+  package init(at path: String) {
     var buffer = [CChar](repeating: 0, count: Int(PATH_MAX))
     let count = readlink(path, &buffer, buffer.count)
-    guard count >= 0 else { return nil }
+    guard count >= 0 else {
+      self = errno == EINVAL ? .noLink : .unreadable
+      return
+    }
     guard count < buffer.count else {
-      errno = ENAMETOOLONG
-      return nil
+      self = .unreadable
+      return
     }
     let text = String(validating: buffer[..<count].lazy.map { UInt8(bitPattern: $0) }, as: UTF8.self)
-    if text == nil { errno = EILSEQ }
-    return text
+    self = text.map { .target($0) } ?? .notText
   }
 }

@@ -1,6 +1,7 @@
 import AgentCore
 import OAuthProtocol
 import OAuthTerms
+import SystemFacts
 
 /// Reads an account's definition key by key.
 struct DefinitionReader {
@@ -209,11 +210,8 @@ extension KeyReader {
   /// An absolute path, or one that begins with `~/`.
   mutating func path(_ key: String, folder: ConfigurationFolder) -> String? {
     guard let text = string(key) else { return nil }
-    // Of bytes: a slash may make one character with the letter behind it.
-    if text.utf8.first == UInt8(ascii: "/") { return text }
-    if text.utf8.starts(with: "~/".utf8), let home = folder.home {
-      return home + String(decoding: text.utf8.dropFirst(), as: UTF8.self)
-    }
+    if PathWalk.isAbsolute(text) { return text }
+    if let whole = TildePath.expanded(text, home: folder.home) { return whole }
     refuse(key, "it must be an absolute path, or begin with ~/")
     return nil
   }

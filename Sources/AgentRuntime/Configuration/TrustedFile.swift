@@ -196,8 +196,10 @@ enum TrustedFile {
 
   /// Where the open file is, links resolved; nil where the system does not tell.
   private static func path(of descriptor: Int32) throws(Failure) -> String? {
-    if let path = SymbolicLink.target(of: "/proc/self/fd/\(descriptor)") { return path }
-    if errno == EILSEQ { throw .refused("is in a folder whose name is no UTF-8") }
-    return nil
+    switch SymbolicLink(at: "/proc/self/fd/\(descriptor)") {
+    case .target(let path): return path
+    case .notText: throw .refused("is in a folder whose name is no UTF-8")
+    case .noLink, .unreadable: return nil
+    }
   }
 }

@@ -1,5 +1,5 @@
-/// The certificates and revocation lists of a PEM text (RFC 7468 §5, §6), as they stand there. Whatever else a file holds, such as a
-/// private key, is not handed to the process that speaks to servers.
+/// The certificates and revocation lists of a PEM text (RFC 7468 §5, §6), as they stand there. Whatever else a file holds,
+/// such as a private key, is not handed to the process that speaks to servers.
 enum PEMCertificates {
   private static let labels = ["CERTIFICATE", "X509 CERTIFICATE", "TRUSTED CERTIFICATE", "X509 CRL"]
 

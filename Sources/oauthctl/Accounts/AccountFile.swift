@@ -89,6 +89,19 @@ struct AccountFile: Sendable {
     return current.flatMap { $0.text == bytes ? $0 : nil }
   }
 
+  /// Puts back what was there before `written`: removes it where nothing was.
+  ///
+  /// - Returns: false where it is another file by now, which stays.
+  func putBack(_ old: State, insteadOf written: Written?) throws(CommandError) -> Bool {
+    guard let written, isStill(written) else { return false }
+    if let before = old.content {
+      try write(before, behind: old.linkTarget, while: { isStill(written) })
+    } else {
+      try remove()
+    }
+    return true
+  }
+
   /// Keeps `old` durably in a file beside it, which the agent does not read.
   ///
   /// - Returns: its path; nil where there is nothing to keep, or it cannot be written.

@@ -129,32 +129,31 @@ struct SetupCommand: ParsableCommand {
       _ commands: [(scope: [String], command: GitSetup.Command)], _ before: [[String]: String]
     ) throws(CommandError) {
       for (place, (scope, command)) in commands.enumerated() {
-        let written: Program.Output
-        do throws(CommandError) { written = try git(["config"] + scope + command) } catch {
-          guard undo(commands[...place], before) else {
-            throw .local(
-              "\(error.sentence ?? "git has failed"); a part of the changes stays in git's configuration",
-              next: .run("git config --global --edit"), status: 1)
-          }
-          throw error
-        }
-        guard written.status != 0 else { continue }
+        let failure: String
+        do throws(CommandError) {
+          let written = try git(["config"] + scope + command)
+          guard written.status != 0 else { continue }
+          failure =
+            "git refused: \(GitSetup.shown(command, in: scope)) (\(PrintableText.escaped(written.complaint)))"
+        } catch { failure = error.sentence ?? "git cannot be started" }
         // A signal may have ended git when it had written.
-        _ = undo(commands[...place], before)
-        throw .local(
-          "git refused: \(GitSetup.shown(command, in: scope)) (\(PrintableText.escaped(written.complaint)))",
-          next: .run("git config --global --edit"), status: 1)
+        let rest = undo(commands[...place], before) ? "" : "; a part of the changes stays in git's configuration"
+        throw .local(failure + rest, next: .run("git config --global --edit"), status: 1)
       }
     }
 
-    /// - Returns: false where git cannot be started, which may have been possible a moment ago.
+    /// - Returns: false where git does not do all of it.
     private func undo(
       _ commands: ArraySlice<(scope: [String], command: GitSetup.Command)>, _ before: [[String]: String]
     ) -> Bool {
       for scope in Set(commands.map(\.scope)) {
         let done = commands.filter { $0.scope == scope }.map(\.command)
         let undo = GitSetup.undo(done) { key in GitConfiguration.values(of: key, in: before[scope] ?? "") }
-        for command in undo { guard (try? git(["config"] + scope + command)) != nil else { return false } }
+        for command in undo {
+          let status = (try? git(["config"] + scope + command))?.status
+          // There was nothing to take out.
+          guard status == 0 || status == 5 && command.contains("--unset-all") else { return false }
+        }
       }
       return true
     }

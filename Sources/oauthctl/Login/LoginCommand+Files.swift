@@ -1,4 +1,5 @@
 import Glibc
+import SystemFacts
 
 extension LoginCommand {
   /// The file of the account that was named, as a person reads it; nil: there is none.
@@ -12,6 +13,6 @@ extension LoginCommand {
   static var workingFolder: String? {
     guard let path = getcwd(nil, 0) else { return nil }
     defer { free(path) }
-    return String(validatingCString: path).flatMap { $0.utf8.first == UInt8(ascii: "/") ? $0 : nil }
+    return String(validatingCString: path).flatMap { PathWalk.isAbsolute($0) ? $0 : nil }
   }
 }

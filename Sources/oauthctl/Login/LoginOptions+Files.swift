@@ -1,5 +1,6 @@
 import AgentWire
 import Glibc
+import SystemFacts
 
 /// Files that are named on the command line.
 extension LoginOptions {
@@ -36,10 +37,7 @@ extension LoginOptions {
   static func absolute(
     _ path: String, in workingFolder: String?, home: String? = Environment.live.home
   ) -> String? {
-    // Of bytes: a slash may make one character with the letter behind it.
-    if path.utf8.starts(with: "~/".utf8), let home {
-      return home + String(decoding: path.utf8.dropFirst(), as: UTF8.self)
-    }
-    return path.utf8.first == UInt8(ascii: "/") ? path : workingFolder.map { $0 + "/" + path }
+    if let whole = TildePath.expanded(path, home: home) { return whole }
+    return PathWalk.isAbsolute(path) ? path : workingFolder.map { $0 + "/" + path }
   }
 }

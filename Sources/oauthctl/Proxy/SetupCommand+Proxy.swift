@@ -114,15 +114,8 @@ extension SetupCommand {
     private func takeBack(
       _ written: AccountFile.Written?, to old: AccountFile.State, _ file: AccountFile, because reason: String
     ) throws(CommandError) {
-      let path = file.path
-      guard let written, file.isStill(written) else {
-        throw .configuration("\(path) was changed meanwhile, and stays: \(reason)", next: "mend \(path)")
-      }
-      if let before = old.content {
-        try file.write(before, behind: old.linkTarget, while: { file.isStill(written) })
-      } else {
-        try file.remove()
-      }
+      guard try !file.putBack(old, insteadOf: written) else { return }
+      throw .configuration("\(file.path) was changed meanwhile, and stays: \(reason)", next: "mend \(file.path)")
     }
   }
 }

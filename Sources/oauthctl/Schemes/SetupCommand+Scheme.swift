@@ -56,24 +56,19 @@ extension SetupCommand {
       // One of the two without the other is of no use.
       let hasBegun = Interrupts.beginPuttingOff()
       defer { if hasBegun { Interrupts.endPuttingOff() } }
-      var written: AccountFile.Written?
+      let target = shown[1].linkTarget
       if let text {
-        written = try entry.write(text, while: { entry.state == shown[0] })
-      } else if entry.state == shown[0] {
-        try entry.remove()
-      } else {
-        throw .configuration("\(entry.path) was changed meanwhile; nothing is removed", next: "run the command again")
-      }
-      do throws(CommandError) { try change(list, behind: shown[1].linkTarget, for: handler) } catch {
-        // Without the list the entry is of no use.
-        if let written, entry.isStill(written) {
-          if let before = shown[0].content {
-            try entry.write(before, behind: nil, while: { entry.isStill(written) })
-          } else {
-            try entry.remove()
-          }
+        let written = try entry.write(text, while: { entry.state == shown[0] })
+        do throws(CommandError) { try change(list, behind: target, for: handler) } catch {
+          _ = try entry.putBack(shown[0], insteadOf: written)
+          throw error
         }
-        throw error
+      } else {
+        try change(list, behind: target, for: handler)
+        guard entry.state == shown[0] else {
+          throw .configuration("\(entry.path) was changed meanwhile, and stays", next: "run the command again")
+        }
+        try entry.remove()
       }
       context.terminal.say(
         remove

@@ -30,8 +30,7 @@ struct Environment: Sendable {
 
   /// A path with `~/` in front of it as it is.
   func expanded(_ path: String) -> String {
-    guard let home, path.utf8.starts(with: "~/".utf8) else { return path }
-    return home + String(decoding: path.utf8.dropFirst(), as: UTF8.self)
+    TildePath.expanded(path, home: home) ?? path
   }
 
   /// A path as people write it: `~` for the home folder.

@@ -61,9 +61,8 @@ struct ProgramLookup: Sendable {
   /// The program `name` means, as an absolute path without links. One that is named by a path has to be absolute, and
   /// is taken as it is.
   func find(_ name: String) -> String? {
-    let slash = UInt8(ascii: "/")
-    if name.utf8.contains(slash) {
-      return name.utf8.first == slash && Self.isText(name) && isExecutable(name) ? name : nil
+    if name.utf8.contains(UInt8(ascii: "/")) {
+      return PathWalk.isAbsolute(name) && Self.isText(name) && isExecutable(name) ? name : nil
     }
     guard !name.isEmpty else { return nil }
     // Each is asked once: a lazy sequence asks twice, and ends the process where the second answer is another one.

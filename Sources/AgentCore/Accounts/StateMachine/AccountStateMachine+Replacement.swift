@@ -83,6 +83,7 @@ extension AccountStateMachine {
       for call in flight.calls { overtaken[call.number] = call }
       phase = .idle
     }
+    // A request with that refresh token may be open since before: the token is not sent once more beside it.
     let open = overtaken.values.filter { token != nil && $0.grant.refreshToken == token }.sorted {
       $0.number < $1.number
     }
@@ -91,7 +92,6 @@ extension AccountStateMachine {
       phase = .sending(Flight(first, beside: open.dropFirst()))
     }
     if let token, case .sending = phase {
-      // It is not sent once more beside a request that is open.
       next?.intent =
         found.intent.flatMap { $0.isAbout(token) ? $0.again(at: record?.intent?.at ?? $0.at) : nil }
         ?? record?.intent.flatMap { $0.isAbout(token) ? $0 : nil }

@@ -5,9 +5,9 @@ import Sealing
 /// same refresh token is sent once more on another connection, and the first stays open. An answer that was swallowed on
 /// its way then costs nothing, where a repetition after the window would be taken for theft.
 ///
-/// The first answer with a token, of either kind, is made durable and served. Where the server answers both with different refresh tokens,
-/// nobody can tell which of them it will keep: the second is kept beside the first (`otherRefreshToken`) and is used when
-/// the server refuses the first.
+/// The first answer with a token, of either kind, is made durable and served. Where the server answers both with
+/// different refresh tokens, nobody can tell which of them it will keep: the second is kept beside the first
+/// (`otherRefreshToken`) and is used when the server refuses the first.
 extension AccountStateMachine {
   /// The most that the second request waits, in seconds: most answers that come at all come before. Half the window
   /// where that is less.
