@@ -7,6 +7,7 @@ import tempfile
 import pytest
 
 from support.accounts import account_file
+from support.others import as_nobody
 from support.unattended import log_in
 
 ODD, REPAIRED = b"d\xff", "d\ufffd".encode()
@@ -80,9 +81,13 @@ def test_no_agent_is_started_from_a_folder_of_the_repaired_name(home, shared):
     for name in os.listdir(home.programs):
         put(common + b"/" + ODD + b"/" + os.fsencode(name), (home.programs / name).read_bytes(), 0o755)
     ran = common + b"/ran"
-    script = b"umask 022; mkdir $0 && printf '#!/bin/sh\\nid >%s' > $0/oauthd && chmod 755 $0/oauthd" % ran
-    subprocess.run(
-        ["setpriv", "--reuid", "65534", "--clear-groups", "sh", "-c", script, common + b"/" + REPAIRED], check=True)
+
+    def plant():
+        os.mkdir(common + b"/" + REPAIRED)
+        put(common + b"/" + REPAIRED + b"/oauthd", b"#!/bin/sh\nid >%s" % ran, 0o755)
+        os.chmod(common + b"/" + REPAIRED, 0o755)
+
+    as_nobody(plant)
     told = subprocess.run(
         ["oauthctl", "status"], executable=common + b"/" + ODD + b"/oauthctl", env=home.environment,
         capture_output=True, text=True, timeout=60)

@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from attacks.test_vault_put_over import put_over
+from attacks.test_vault_put_over import define_anew, end_and_open, newest_and_older, put_over
 from login.provider import Provider, use_silent_browser
 from login.whole_provider import Whole
 from refresh.test_cut_answers import Kept
@@ -14,7 +14,7 @@ from support import ports
 from support.accounts import account_file, edit
 from support.login import wait_until
 from support.unattended import refresh
-from support.vault import counter_file, made_vault, status, vault_command
+from support.vault import made_vault, status, vault_command
 
 ENDS = ["stop", "kill", "lock"]
 
@@ -39,23 +39,6 @@ def provider(home):
         yield provider
 
 
-def newest_and_older(home, since, older="accepted"):
-    """Saves the vault before and after `since`, and has the agent open the older one. The path of the newest."""
-    copy, newest = home.root / "copy", home.root / "newest"
-    vault_command(home, "backup", copy)
-    since()
-    vault_command(home, "backup", newest)
-    home.agent.stop()
-    counter = counter_file(home).read_bytes()
-    put_over(home, copy)
-    home.agent.start()
-    if older == "accepted":
-        vault_command(home, "accept-rollback", "--yes")
-    else:
-        counter_file(home).write_bytes(counter)
-    return newest
-
-
 @pytest.mark.parametrize("end", ENDS)
 def test_two_vaults_that_are_put_over_during_one_refresh_lose_no_login(home, provider, end):
     """The second has the record of the first, and a login that is newer than that of the agent."""
@@ -77,28 +60,27 @@ def test_two_vaults_that_are_put_over_during_one_refresh_lose_no_login(home, pro
         put_over(home, copy)
         vault_command(home, "status")
     held.end()
-    ended(home, end)
+    end_and_open(home, end)
     refresh_sends_newest(home, provider, newest_token)
 
 
 def log_in_anew(home, is_other_record):
     if is_other_record:
-        text = account_file(home).read_text()
-        home.oauthctl("account", "forget", "work", "--yes")
-        account_file(home).write_text(text)
-        account_file(home).chmod(0o600)
-        home.oauthctl("reload")
+        define_anew(home)
     home.oauthctl("login", "work")
 
 
-def ended(home, end):
-    if end == "lock":
-        vault_command(home, "lock")
-        vault_command(home, "unlock")
-        return
-    if end == "kill":
-        home.agent.kill()
-    home.agent.restart()
+def is_sent_once(home):
+    """The account becomes one whose refresh token is sent once, whatever becomes of that."""
+    with account_file(home).open("a") as file:
+        file.write('ambiguous_retry = "never"\n')
+    home.oauthctl("login", "work", "--accept-changes")
+
+
+def lose_an_answer(home, provider):
+    provider.loses = True
+    assert refresh(home).status != 0
+    provider.loses = False
 
 
 def refresh_sends_newest(home, provider, newest_token):
@@ -140,7 +122,7 @@ def test_a_refresh_under_way_does_not_bring_an_older_login_back(home, provider, 
     vault_command(home, "status")
     held.end()
     provider.refuses = False
-    ended(home, end)
+    end_and_open(home, end)
     refresh_sends_newest(home, provider, newest_token)
 
 
@@ -151,7 +133,7 @@ def test_a_refresh_that_is_the_first_to_meet_it_writes_nothing_older(home, provi
     newest_token = provider.tokens
     put_over(home, newest)
     assert refresh(home).status != 0
-    ended(home, end)
+    end_and_open(home, end)
     refresh_sends_newest(home, provider, newest_token)
 
 
@@ -170,16 +152,8 @@ def test_a_rollback_that_is_accepted_while_a_refresh_is_under_way_is_accepted(ho
 @pytest.mark.parametrize("older", ["held", "accepted"])
 @pytest.mark.parametrize("met_by", ["status", "a refresh"])
 def test_a_refresh_token_that_was_sent_once_for_all_is_not_sent_again(home, provider, older, met_by):
-    with account_file(home).open("a") as file:
-        file.write('ambiguous_retry = "never"\n')
-    home.oauthctl("login", "work", "--accept-changes")
-
-    def lose_an_answer():
-        provider.loses = True
-        assert refresh(home).status != 0
-        provider.loses = False
-
-    newest = newest_and_older(home, lose_an_answer, older)
+    is_sent_once(home)
+    newest = newest_and_older(home, lambda: lose_an_answer(home, provider), older)
     put_over(home, newest)
     if met_by == "status":
         vault_command(home, "status")
@@ -242,23 +216,15 @@ def test_a_change_that_is_the_first_to_meet_it_is_made_in_what_counts(home, prov
     if change == "logout":
         assert provider.form("revoke")["token"] in (f"refresh-{newest_token}", f"access-{newest_token}")
     else:
-        ended(home, "kill")
+        end_and_open(home, "kill")
         vault_command(home, "accept-rollback", "--yes", check=False)
         home.oauthctl("account", "accept", "work", "--yes", check=False)
         refresh_sends_newest(home, provider, newest_token)
 
 
 def test_a_sending_that_it_alone_knows_of_counts_where_the_agent_has_sent_nothing_since(home, provider):
-    with account_file(home).open("a") as file:
-        file.write('ambiguous_retry = "never"\n')
-    home.oauthctl("login", "work", "--accept-changes")
-
-    def lose_an_answer():
-        provider.loses = True
-        assert refresh(home).status != 0
-        provider.loses = False
-
-    newest = newest_and_older(home, lose_an_answer)
+    is_sent_once(home)
+    newest = newest_and_older(home, lambda: lose_an_answer(home, provider))
     with refusing(provider):
         assert refresh(home).status != 0
     put_over(home, newest)

@@ -21,6 +21,33 @@ def put_over(home, copy):
     vault_file(home).with_name("vault.db-wal").unlink(missing_ok=True)
 
 
+def define_anew(home, name="work"):
+    """Forgets the account, whose file is there again: the vault has no record of it."""
+    file = account_file(home, name)
+    text = file.read_text()
+    home.oauthctl("account", "forget", name, "--yes")
+    file.write_text(text)
+    file.chmod(0o600)
+    home.oauthctl("reload")
+
+
+def newest_and_older(home, since, older="accepted"):
+    """Saves the vault before and after `since`, and has the agent open the older one. The path of the newest."""
+    copy, newest = home.root / "copy", home.root / "newest"
+    vault_command(home, "backup", copy)
+    since()
+    vault_command(home, "backup", newest)
+    home.agent.stop()
+    counter = counter_file(home).read_bytes()
+    put_over(home, copy)
+    home.agent.start()
+    if older == "accepted":
+        vault_command(home, "accept-rollback", "--yes")
+    else:
+        counter_file(home).write_bytes(counter)
+    return newest
+
+
 def log_in_anew(home):
     for name in NAMES:
         home.oauthctl("login", name)
@@ -75,12 +102,7 @@ def copied(vault, server):
     vault.counter = counter_file(vault).read_bytes()
     log_in(vault, server, "late")
     refresh(vault, check=True)
-    file = account_file(vault, "gone")
-    text = file.read_text()
-    vault.oauthctl("account", "forget", "gone", "--yes")
-    file.write_text(text)
-    file.chmod(0o600)
-    vault.oauthctl("reload")
+    define_anew(vault, "gone")
     return copy
 
 
@@ -244,32 +266,21 @@ def test_the_newest_vault_that_is_put_back_over_an_older_one_counts(home, since,
         made_vault(home)
         provider.define(home, 'scope = "read"', 'keep = "on-demand"')
         home.oauthctl("login", "work")
-        copy, newest = home.root / "copy", home.root / "newest"
-        vault_command(home, "backup", copy)
-        if since.startswith("refreshed"):
-            refresh(home, check=True)
-        else:
-            text = account_file(home).read_text()
-            home.oauthctl("account", "forget", "work", "--yes")
-            account_file(home).write_text(text)
-            account_file(home).chmod(0o600)
-            home.oauthctl("reload")
-        if since.endswith("anew"):
-            home.oauthctl("login", "work")
-        vault_command(home, "backup", newest)
-        home.agent.stop()
-        counter = counter_file(home).read_bytes()
-        put_over(home, copy)
-        home.agent.start()
-        if older == "accepted":
-            vault_command(home, "accept-rollback", "--yes")
+
+        def go_on():
             if since.startswith("refreshed"):
-                # What the agent writes of that is no newer token.
-                provider.refuses = "503 Service Unavailable"
-                assert refresh(home).status != 0
-                provider.refuses = False
-        else:
-            counter_file(home).write_bytes(counter)
+                refresh(home, check=True)
+            else:
+                define_anew(home)
+            if since.endswith("anew"):
+                home.oauthctl("login", "work")
+
+        newest = newest_and_older(home, go_on, older)
+        if older == "accepted" and since.startswith("refreshed"):
+            # What the agent writes of that is no newer token.
+            provider.refuses = "503 Service Unavailable"
+            assert refresh(home).status != 0
+            provider.refuses = False
         put_over(home, newest)
         if met_by == "status":
             vault_command(home, "status")

@@ -2,7 +2,6 @@
 
 import socket
 import threading
-import time
 
 import pytest
 
@@ -31,8 +30,8 @@ ANSWERS = {
 class Scripted(Whole):
     """Of two requests with one refresh token that with the number `first` is answered first; then `living` lives."""
 
-    def __init__(self):
-        self.answers, self.first, self.count = None, 0, 0
+    def __init__(self, log):
+        self.answers, self.first, self.count, self.log_file = None, 0, 0, log
         self.lock, self.mine, self.has_first = threading.Lock(), threading.local(), threading.Event()
         super().__init__()
 
@@ -44,6 +43,11 @@ class Scripted(Whole):
         if self.mine.number < 2:
             return "200 OK", {}, None
         return super().answer(method, url, fields, body)
+
+    def is_told(self):
+        """Whether the log of the agent has how a request for a token ended."""
+        lines = [line for line in self.log_file.read_text().splitlines() if "(issuer=" in line]
+        return any("asking for a token" not in line and "logged in" not in line for line in lines)
 
     def serve(self, connection):
         self.mine.number = None
@@ -60,10 +64,7 @@ class Scripted(Whole):
         connection.sendall(ANSWERS[self.answers[number]])
         connection.shutdown(socket.SHUT_WR)
         if number == self.first:
-            # The program that has read it ends, and the agent is told.
-            while connection.recv(1):
-                pass
-            time.sleep(0.5)
+            wait_until(self.is_told, 60, "the agent has it")
             self.has_first.set()
 
 
@@ -72,7 +73,7 @@ class Scripted(Whole):
     (1, ("no access token", "busy"))])
 def test_it_is_kept_whatever_the_other_answer_is(home, first, answers):
     use_silent_browser(home)
-    with Scripted() as provider:
+    with Scripted(home.agent.log) as provider:
         home.agent.start()
         home.oauthctl("vault", "create")
         provider.define(home, 'scope = "read"', 'keep = "on-demand"', "reuse_grace_s = 6")
