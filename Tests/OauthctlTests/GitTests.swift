@@ -50,13 +50,6 @@ struct GitTests {
     #expect(!left.contains(["--unset-all", Self.key, "^$"]))
   }
 
-  @Test("What git says of a key is found whatever its letters, which git makes small behind the URL")
-  func valuesOfKeys() {
-    let list = "http.https://H.sslcainfo\n/a.pem\0http.https://H.sslcainfo\n/b.pem\0"
-    #expect(GitConfiguration.values(of: "http.https://H.sslCAInfo", in: list) == ["/a.pem", "/b.pem"])
-    #expect(GitConfiguration.values(of: "http.https://h.sslCAInfo", in: list).isEmpty)
-  }
-
   @Test("Helpers that git asks behind a host's own keep the host's from being written anew")
   func beforeOthers() {
     let url = "https://h", own = "\(Self.key)\n\0", general = "credential.helper\ncache\0"
@@ -108,18 +101,6 @@ struct GitTests {
     #expect(reply.output == output)
     #expect((reply.note != nil) == speaks)
     #expect(reply.note?.contains("\n") != true)
-  }
-
-  @Test("What was changed before a failure is put back as it was")
-  func undo() {
-    let key = "credential.https://a.example.helper"
-    let before = "\(key)\n\0\(key)\ncache\0user.name\nme\0"
-    let done = [["--add", key, ""], ["--fixed-value", "--unset-all", key, "/x"], ["--add", "user.name", "you"]]
-    #expect(
-      GitSetup.undo(done) { GitConfiguration.values(of: $0, in: before) } == [
-        ["--unset-all", key], ["--add", key, ""], ["--add", key, "cache"], ["--unset-all", "user.name"],
-        ["--add", "user.name", "me"],
-      ])
   }
 
   @Test("A path's key that stands before our helper is the person's own")

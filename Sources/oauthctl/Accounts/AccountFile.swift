@@ -50,6 +50,7 @@ struct AccountFile: Sendable {
     fileprivate let device: UInt
     fileprivate let inode: UInt
 
+    var bytes: [UInt8] { text }
     var content: String { String(decoding: text, as: UTF8.self) }
   }
 

@@ -24,11 +24,6 @@ enum GitConfiguration {
     }
   }
 
-  /// Every value of a key, in order, of all that git lists.
-  static func values(of key: String, in list: String) -> [String] {
-    entries(list).filter { $0.key == listed(key) }.map(\.value)
-  }
-
   /// Whether `key` stands behind our helper of `helperKey`: what stands before it was there before us.
   static func standsBehindOurs(_ key: String, _ helperKey: String, in list: String) -> Bool {
     let entries = entries(list)

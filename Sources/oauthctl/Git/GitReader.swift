@@ -15,34 +15,31 @@ struct GitReader {
 
   /// Where it may stand.
   static func files(_ environment: Environment) -> [String] {
-    if let named = environment["GIT_CONFIG_GLOBAL"] { return [named] }
-    let home = environment["HOME"]
+    // git takes empty values of these two as they are.
+    if let named = environment.raw("GIT_CONFIG_GLOBAL") { return [named] }
+    let home = environment.raw("HOME")
     let other = environment["XDG_CONFIG_HOME"].map { $0 + "/git/config" } ?? home.map { $0 + "/.config/git/config" }
     return [home.map { $0 + "/.gitconfig" }, other].compactMap { $0 }
   }
 
-  /// What a person is asked about: what each of the ``scopes`` says, and where links lead that stand in the place of the files,
-  /// since git writes there. To the byte.
-  struct State: Equatable {
-    fileprivate let texts: [[String]: [UInt8]]
-    fileprivate let places: [[UInt8]?]
-  }
-
-  /// `said` is ``everything()``.
-  func state(_ said: [[String]: String]) -> State {
-    State(
-      texts: said.mapValues { Array($0.utf8) },
-      places: Self.files(environment).map { FileBytes.place(of: $0) })
-  }
+  /// Each of the files as it is now. `git config` tells nothing of the files that they include, and changes none of those.
+  var configurations: [GitConfigurationFile] { Self.files(environment).map { GitConfigurationFile($0) } }
 
   /// Where `git config --global` reads and writes.
   static let global = ["--global"]
 
   /// The options of `git config` for each of the files, in git's own order. `--global` alone looks into one of them.
   var scopes: [[String]] {
-    let present = Self.files(environment).filter { machine.followedStatus($0) != nil }
+    let present = present
     return present.count == 2 ? [["--file", present[1]], Self.global] : [Self.global]
   }
+
+  /// The file that one of the ``scopes`` is about; nil: there is none without `HOME`.
+  func file(of scope: [String]) -> String? {
+    scope == Self.global ? present.first ?? Self.files(environment).first : scope.last
+  }
+
+  private var present: [String] { Self.files(environment).filter { machine.followedStatus($0) != nil } }
 
   /// What `git config` prints for `query`; empty where nothing is set.
   ///

@@ -167,16 +167,6 @@ enum GitSetup {
     return commands
   }
 
-  /// What puts the keys back that `commands` have changed, to their values of `before`.
-  static func undo(_ commands: [Command], before: (_ key: String) -> [String]) -> [Command] {
-    var keys: [String] = []
-    for command in commands {
-      guard let key = command.first(where: { !$0.hasPrefix("--") }), !keys.contains(key) else { continue }
-      keys.append(key)
-    }
-    return keys.flatMap { key in [["--unset-all", key]] + before(key).map { ["--add", key, $0] } }
-  }
-
   private static func withoutSlash(_ url: String) -> String { url.hasSuffix("/") ? String(url.dropLast()) : url }
 
   /// A command as a person would type it.

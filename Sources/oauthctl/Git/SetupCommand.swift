@@ -49,7 +49,8 @@ struct SetupCommand: ParsableCommand {
         if own.dpop == true { throw .configuration(GitHosts.words(account), next: GitHosts.step(account)) }
       }
       let reader = GitReader(context.environment)
-      let before = try reader.everything(), state = reader.state(before)
+      let files = reader.configurations
+      let before = try reader.everything()
       var commands: [(scope: [String], command: GitSetup.Command)] = []
       var trusting: [String] = []
       for scope in remove ? reader.scopes : [GitReader.global] {
@@ -97,66 +98,47 @@ struct SetupCommand: ParsableCommand {
       if !yes {
         try context.terminal.agree(
           "Make these changes to git's global configuration?", commands: lines, otherwise: .run(sameWithYes))
-        // Somebody else's change, made while the question stood, would be undone.
-        guard reader.state(try reader.everything()) == state else {
-          throw .configuration(
-            "git's configuration was changed meanwhile; nothing is written",
-            next: .run(sameWithYes.replacingFirst(" --yes", with: "")))
-        }
       }
+      // By somebody else, and what is to be changed is not known any more. Each file is looked at once more when it is written.
+      guard files.allSatisfy(\.isAsItWas) else { throw changedMeanwhile }
       try writeAuthorities(of: trusting, context)
-      try change(commands, before)
+      try change(commands, files, reader)
       GitAuthority(context: context).remove(
         namedIn: before.values.joined(), butNotIn: try reader.everything().values.joined())
       context.terminal.say(
         remove ? "Done; git asks as it did before." : "Done: git asks oauthctl for \(hosts.joined(separator: ", ")).")
     }
 
-    /// Does them all, or none: a part of them would switch off the helpers that were there before.
+    /// Does all of them in a file, or none: a part of them would switch off the helpers that were there before.
     private func change(
-      _ commands: [(scope: [String], command: GitSetup.Command)], _ before: [[String]: String]
+      _ commands: [(scope: [String], command: GitSetup.Command)], _ files: [GitConfigurationFile], _ reader: GitReader
     ) throws(CommandError) {
-      // A key that is pressed reaches git, too, which then fails.
+      // A key that is pressed reaches git, too, which then fails; and copies are removed.
       let interrupts = Interrupts.Held()
-      do throws(CommandError) { try run(commands, before) } catch {
+      do throws(CommandError) {
+        var changed: [(file: GitConfigurationFile, bytes: [UInt8])] = []
+        var left = commands.count
+        for file in files {
+          let own = commands.filter { reader.file(of: $0.scope) == file.path }.map(\.command)
+          if own.isEmpty { continue }
+          try file.check()
+          changed.append((file, try file.content(after: own, git)))
+          left -= own.count
+        }
+        guard left == 0 else { throw changedMeanwhile }
+        for (file, bytes) in changed { try file.replace(with: bytes, sameAgain: sameAgain) }
+      } catch {
         if let number = interrupts?.end(isAnswered: false) { throw .silent(status: 128 + number) }
         throw error
       }
       _ = interrupts?.end(isAnswered: true)
     }
 
-    private func run(
-      _ commands: [(scope: [String], command: GitSetup.Command)], _ before: [[String]: String]
-    ) throws(CommandError) {
-      for (place, (scope, command)) in commands.enumerated() {
-        let failure: String
-        do throws(CommandError) {
-          let written = try git(["config"] + scope + command)
-          guard written.status != 0 else { continue }
-          failure =
-            "git refused: \(GitSetup.shown(command, in: scope)) (\(PrintableText.escaped(written.complaint)))"
-        } catch { failure = error.sentence ?? "git cannot be started" }
-        // A signal may have ended git when it had written.
-        let rest = undo(commands[...place], before) ? "" : "; a part of the changes stays in git's configuration"
-        throw .local(failure + rest, next: .run("git config --global --edit"), status: 1)
-      }
+    private var changedMeanwhile: CommandError {
+      .configuration("git's configuration was changed meanwhile; nothing is written", next: sameAgain)
     }
 
-    /// - Returns: false where git does not do all of it.
-    private func undo(
-      _ commands: ArraySlice<(scope: [String], command: GitSetup.Command)>, _ before: [[String]: String]
-    ) -> Bool {
-      for scope in Set(commands.map(\.scope)) {
-        let done = commands.filter { $0.scope == scope }.map(\.command)
-        let undo = GitSetup.undo(done) { key in GitConfiguration.values(of: key, in: before[scope] ?? "") }
-        for command in undo {
-          let status = (try? git(["config"] + scope + command))?.status
-          // There was nothing to take out.
-          guard status == 0 || status == 5 && command.contains("--unset-all") else { return false }
-        }
-      }
-      return true
-    }
+    private var sameAgain: NextStep { .run(yes ? sameWithYes : sameWithYes.replacingFirst(" --yes", with: "")) }
 
     /// This command, without the question.
     private var sameWithYes: String {

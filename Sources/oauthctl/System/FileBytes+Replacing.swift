@@ -12,27 +12,26 @@ extension FileBytes {
   ///
   /// `isMeant` says at the last moment whether the file that is there is still the one to be replaced.
   ///
-  /// `isNew`: nothing of that name may be there.
+  /// `isNew`: nothing of that name may be there. `lock`: what is behind the file's name in that of the temporary one, by which
+  /// other programs know that the file is being replaced. One of that name is waited for.
   ///
   /// - Returns: false where it is not, and stays.
   /// - Throws: `CommandError.local` that names the file, and never the temporary one.
   @discardableResult
   static func replace(
-    _ path: String, with bytes: [UInt8], readAt link: String? = nil, isNew: Bool = false,
+    _ path: String, with bytes: [UInt8], readAt link: String? = nil, isNew: Bool = false, lockedBy lock: String? = nil,
     while isMeant: () -> Bool = { true }
   ) throws(CommandError) -> Bool {
     let folder = clinux_open_folder(folder(of: path))
     guard folder >= 0 else { throw unwritten(path) }
     defer { close(folder) }
     let name = name(of: path)
-    var (temporary, descriptor) = ("", Int32(-1))
-    // Another command of that number, in another container or before a crash, may have left one.
-    for attempt in 0..<100 {
-      temporary = "\(name).\(getpid())\(attempt == 0 ? "" : "-\(attempt)").tmp"
-      descriptor = PrivateCreation.openFile(temporary, in: folder, O_WRONLY | O_EXCL | O_CLOEXEC | O_NOFOLLOW)
-      guard descriptor < 0, errno == EEXIST else { break }
+    let (temporary, descriptor) =
+      lock.map { openLock(name + $0, in: folder) } ?? openTemporary(beside: name, in: folder)
+    guard descriptor >= 0 else {
+      if let lock, errno == EEXIST { throw locked(path, by: path + lock) }
+      throw unwritten(path)
     }
-    guard descriptor >= 0 else { throw unwritten(path) }
     var about = stat()
     if fstatat(folder, name, &about, AT_SYMLINK_NOFOLLOW) == 0, about.st_mode & S_IFMT == S_IFREG {
       _ = fchmod(descriptor, about.st_mode & 0o777)
@@ -67,6 +66,50 @@ extension FileBytes {
       close(entries)
     }
     return true
+  }
+
+  /// A new file beside `path`, which its owner alone may read. Its path.
+  static func makeTemporary(beside path: String, holding bytes: [UInt8]) throws(CommandError) -> String {
+    let (temporary, descriptor) = openTemporary(beside: path, in: AT_FDCWD)
+    guard descriptor >= 0 else { throw unwritten(path) }
+    defer { close(descriptor) }
+    guard writeAll(bytes, to: descriptor) else {
+      let error = unwritten(path)
+      unlink(temporary)
+      throw error
+    }
+    return temporary
+  }
+
+  /// A file of its own, and its name. Another command of that number, in another container or before a crash, may have left one.
+  private static func openTemporary(beside name: String, in folder: Int32) -> (name: String, descriptor: Int32) {
+    var (temporary, descriptor) = ("", Int32(-1))
+    for attempt in 0..<100 {
+      temporary = "\(name).\(getpid())\(attempt == 0 ? "" : "-\(attempt)").tmp"
+      descriptor = openNew(temporary, in: folder)
+      guard descriptor < 0, errno == EEXIST else { break }
+    }
+    return (temporary, descriptor)
+  }
+
+  /// Waits two seconds at most for whoever has it.
+  private static func openLock(_ name: String, in folder: Int32) -> (name: String, descriptor: Int32) {
+    var descriptor = openNew(name, in: folder)
+    for _ in 0..<100 where descriptor < 0 && errno == EEXIST {
+      usleep(20_000)
+      descriptor = openNew(name, in: folder)
+    }
+    return (name, descriptor)
+  }
+
+  private static func openNew(_ name: String, in folder: Int32) -> Int32 {
+    PrivateCreation.openFile(name, in: folder, O_WRONLY | O_EXCL | O_CLOEXEC | O_NOFOLLOW)
+  }
+
+  private static func locked(_ path: String, by lock: String) -> CommandError {
+    .local(
+      "another program is changing \(path), and holds \(lock); nothing is written",
+      next: "run the command again; where no such program runs any more, remove that file", status: 1)
   }
 
   /// Whether `path` leads to the file `name` in `folder`; or to nothing, where nothing is there.

@@ -1,7 +1,6 @@
 """`oauthctl setup git`: three entries in git's configuration, and away again."""
 
 import os
-import shutil
 
 import pytest
 
@@ -108,21 +107,6 @@ def test_remove_moves_no_helper_of_the_person_s_own_behind_another(home, agent, 
     refused = home.oauthctl("setup", "git", "--remove", "--yes", check=False)
     assert refused.status == 3 and "git config --global --edit" in refused.stderr, refused
     assert settings(home) == added
-
-
-def test_what_git_refuses_in_the_middle_is_taken_back(home, agent, dot):
-    """Another program changes the file, with its lock on it, between two of the changes."""
-    log_in(home, dot)
-    (home.root / ".gitconfig").write_text(PRESENT)
-    real = shutil.which("git")
-    fake = home.bin / "git"
-    fake.write_text(
-        f'#!/bin/sh\ncase "$*" in *git-credential*) [ "$3" != --add ] || exit 255;; esac\nexec {real} "$@"\n')
-    fake.chmod(0o700)
-    refused = home.oauthctl("setup", "git", "--yes", check=False)
-    assert refused.status == 1 and "git refused" in refused.stderr, refused
-    fake.unlink()
-    assert (home.root / ".gitconfig").read_text() == PRESENT
 
 
 def test_a_git_that_says_too_much_is_told_and_nobody_waits_for_it(home, agent, dot):

@@ -1,0 +1,142 @@
+"""`oauthctl setup git` while another program changes git's settings, and when it is ended in its middle."""
+
+import os
+import shutil
+import signal
+import threading
+
+import pytest
+
+from cli.git_steps import settings
+
+HOST = "git.example"
+OWN = f"""\
+[user]
+\tname = Alice
+[credential "https://{HOST}"]
+\thelper = store
+\thelper =
+\thelper = cache
+"""
+
+
+def set_up(home, *options, **more):
+    return home.oauthctl("setup", "git", "--yes", "--host", HOST, *options, **more)
+
+
+@pytest.fixture
+def own(home, agent):
+    """The user's own settings, with helpers for the host."""
+    file = home.root / ".gitconfig"
+    file.write_text(OWN)
+    return file
+
+
+@pytest.fixture
+def between(home):
+    """between(number, script): that script of a shell runs before git makes its change of that number, from 1 on."""
+    count, fake = home.root / "changes", home.bin / "git"
+
+    def run(number, script):
+        count.write_text("")
+        # Questions to git name what they want by --get-….
+        fake.write_text(f"""#!/bin/sh
+case "$*" in
+*--get-*) ;;
+*) echo >> {count}; if [ $(wc -l < {count}) = {number} ]; then {script}; fi;;
+esac
+exec {shutil.which("git")} "$@"
+""")
+        fake.chmod(0o700)
+        return fake
+
+    return run
+
+
+def helpers(home):
+    return [value for key, value in settings(home) if key.endswith(".helper")]
+
+
+@pytest.mark.parametrize("number", [1, 2, 3])
+@pytest.mark.parametrize("removes", [False, True], ids=["install", "remove"])
+def test_a_change_of_another_program_in_the_middle_is_kept(home, own, between, number, removes):
+    if removes:
+        set_up(home)
+    before = settings(home)
+    fake = between(number, f"{shutil.which('git')} config --file {own} other.key mine")
+    told = set_up(home, *["--remove"] * removes, check=False)
+    fake.unlink()
+    assert told.status == 3 and "changed meanwhile; nothing is written" in told.stderr, told
+    assert settings(home) == [*before, ("other.key", "mine")]
+    set_up(home, *["--remove"] * removes)
+    assert (len(helpers(home)) == 3) == removes and helpers(home)[:3] == ["store", "", "cache"]
+
+
+@pytest.mark.parametrize("number", [1, 2, 3])
+@pytest.mark.parametrize("removes", [False, True], ids=["install", "remove"])
+def test_it_is_killed_in_its_middle_and_nothing_is_changed(home, own, between, number, removes):
+    if removes:
+        set_up(home)
+    before = own.read_bytes()
+    fake = between(number, "kill -9 $PPID; exit")
+    told = set_up(home, *["--remove"] * removes, check=False)
+    fake.unlink()
+    assert told.status == -signal.SIGKILL and own.read_bytes() == before, told
+    set_up(home)
+    set_up(home, "--remove")
+    assert sorted(helpers(home)) == ["", "cache", "store"]
+
+
+@pytest.mark.parametrize("number", [1, 2, 3])
+def test_what_git_refuses_leaves_all_as_it_was(home, own, between, number):
+    between(number, "echo 'error: no space' >&2; exit 255")
+    told = set_up(home, check=False)
+    assert told.status == 1 and "git refused: " in told.stderr and "(error: no space)" in told.stderr, told
+    assert own.read_text() == OWN and [path.name for path in home.root.glob(".gitconfig*")] == [".gitconfig"]
+
+
+def test_two_at_once_set_it_up_once(home, own):
+    set_up(home)
+    expected = settings(home)
+    for _ in range(5):
+        own.write_text(OWN)
+        both = [home.start(home.programs / "oauthctl", "setup", "git", "--yes", "--host", HOST) for _ in range(2)]
+        told = [(process.communicate(timeout=60)[1], process.returncode) for process in both]
+        assert settings(home) == expected and 0 in [status for _, status in told], told
+        assert all(status == 0 or "changed meanwhile" in text for text, status in told), told
+
+
+def test_a_lock_of_git_is_waited_for_and_never_taken_from_its_holder(home, own):
+    lock = home.root / ".gitconfig.lock"
+    lock.touch()
+    told = set_up(home, check=False)
+    assert told.status == 1 and "holds ~/.gitconfig.lock; nothing is written" in told.stderr, told
+    assert own.read_text() == OWN and lock.exists()
+    ends = threading.Timer(0.5, lock.unlink)
+    ends.start()
+    set_up(home)
+    ends.join()
+    assert len(helpers(home)) == 5
+
+
+def test_settings_behind_a_link_are_changed_where_they_are(home, own):
+    place = home.root / "dotfiles" / "gitconfig"
+    place.parent.mkdir()
+    own.rename(place)
+    place.chmod(0o640)
+    own.symlink_to(place)
+    before = settings(home)
+    set_up(home)
+    assert own.is_symlink() and len(helpers(home)) == 5 and place.stat().st_mode & 0o777 == 0o640
+    set_up(home, "--remove")
+    assert own.is_symlink() and sorted(settings(home)) == sorted(before)
+
+
+@pytest.mark.parametrize("target", [b"d\xff", b"gone"], ids=["no text", "nowhere"])
+def test_a_link_that_cannot_be_followed_stays(home, own, target):
+    place = os.fsencode(home.root) + b"/" + target
+    os.rename(own, place if target != b"gone" else home.root / "elsewhere")
+    os.symlink(place, own)
+    told = set_up(home, check=False)
+    assert told.status == 3 and "nothing is written" in told.stderr, told
+    assert own.is_symlink() and (target == b"gone" or open(place).read() == OWN)
