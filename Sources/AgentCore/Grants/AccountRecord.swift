@@ -20,7 +20,8 @@ package struct AccountRecord: Sendable, Equatable, Codable {
   package var grant: GrantRecord?
   /// What the login was bound to that a logout ended: the next one is compared with it.
   package var formerBinding: DefinitionBinding?
-  /// The number of that logout, as ``RevocationRecord/order`` has it. Nil: it is from before it was kept.
+  /// The number of that logout, as ``RevocationRecord/order`` has it, or of the forgetting of the account. Nil: it is from before it
+  /// was kept.
   package var logoutOrder: UInt64?
   package var tokens: [TokenRecord] = []
   /// Set before a refresh token is sent, removed with its answer.
@@ -29,8 +30,8 @@ package struct AccountRecord: Sendable, Equatable, Codable {
   package var revocations: [RevocationRecord] = []
   /// Clients that were registered for the account, the last one at the end. Nil: none, as in records from before.
   package var registrations: [ClientRegistrationRecord]?
-  /// The number of the last change that somebody made, or of the last token that came: of two copies the one with the greater
-  /// number is newer. Nil: it is from before they were numbered. See ``GrantRecord/order``.
+  /// The number of the last change that somebody made, or of the last token that came. Nil: it is from before they were numbered.
+  /// See ``RecordAge`` and ``GrantRecord/order``.
   package var order: UInt64?
 
   package init(name: String) { self.name = name }
@@ -44,7 +45,7 @@ package struct AccountRecord: Sendable, Equatable, Codable {
   /// Whether nothing would be lost with it.
   var isEmpty: Bool {
     var bare = self
-    (bare.order, bare.clientSecretOrder, bare.passwordOrder) = (nil, nil, nil)
+    (bare.order, bare.clientSecretOrder, bare.passwordOrder, bare.logoutOrder) = (nil, nil, nil, nil)
     return bare == AccountRecord(name: name)
   }
 

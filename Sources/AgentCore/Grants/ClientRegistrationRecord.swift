@@ -55,11 +55,14 @@ extension AccountRecord {
 
   /// Once, also where it was left to another account and comes back.
   mutating func keep(_ registration: ClientRegistrationRecord) {
-    let isKnown = registrations?.contains {
+    if !knows(registration) { registrations = (registrations ?? []) + [registration] }
+  }
+
+  func knows(_ registration: ClientRegistrationRecord) -> Bool {
+    registrations?.contains {
       ($0.clientURI, $0.accessToken, $0.binding.clientID)
         == (registration.clientURI, registration.accessToken, registration.binding.clientID)
-    }
-    if isKnown != true { registrations = (registrations ?? []) + [registration] }
+    } == true
   }
 
   /// Of the clients that were registered, those that `isNeeded` stay; the others are to be deleted at their servers.

@@ -80,7 +80,7 @@ extension CredentialService {
   func onePerAccount(_ read: StoredRecords) -> [(stored: VaultRecord, record: AccountRecord)] {
     let last = Dictionary(
       read.accounts.map { ($0.record.name, $0) },
-      uniquingKeysWith: { $1.record.order ?? 0 >= $0.record.order ?? 0 ? $1 : $0 }
+      uniquingKeysWith: { $1.record.age >= $0.record.age ? $1 : $0 }
     ).mapValues(\.stored.id)
     for (stored, record) in read.accounts where last[record.name] != stored.id {
       logger.error(

@@ -73,7 +73,7 @@ extension CredentialService {
     for account in others.compactMap({ accounts[$0] }) {
       // A vault that was written after what was read for the account, and does not have it, has forgotten it.
       if found.commit > account.newsCommit, !ids.contains(account.id), account.machine.isWritten,
-        let newest = account.machine.newest, numbers.isOfEarlierLife(newest)
+        let newest = account.machine.newest, numbers.isOfEarlierLife(newest.change)
       {
         logger.warning("that vault has forgotten an account", metadata: ["account": "\(account.name)"])
         restore(AccountRecord(name: account.name), account, afterRollback: rollback)
@@ -86,12 +86,11 @@ extension CredentialService {
     tellVault()
   }
 
-  /// Whether `record`, as it is stored there, is newer than what this agent has. Of two with one number the later commit counts: it
-  /// may know of a sending, or of a refusal, that the other does not.
+  /// Whether `record`, as it is stored there, is newer than what this agent has. Of two with the same numbers the later commit
+  /// counts: it may know of a sending, or of a refusal, that the other does not.
   private func isNewer(_ record: AccountRecord, _ stored: VaultRecord, than account: Account) -> Bool {
     guard let newest = account.machine.newest else { return true }
-    let order = record.order ?? 0
-    return order > newest || order == newest && stored.commit > account.lastCommit
+    return record.age > newest || record.age == newest && stored.commit > account.lastCommit
   }
 
   private func restore(_ record: AccountRecord, _ account: Account, afterRollback rollback: UInt64?) {

@@ -86,7 +86,7 @@ struct ChangeTests {
     driver.saved()
     var left = AccountRecord(name: "work")
     left.revocations = owed
-    left.order = driver.durable?.order
+    (left.order, left.logoutOrder) = (driver.durable?.order, driver.durable?.order)
     #expect(driver.durable == left)
     for revocation in owed {
       driver.change(.dropRevocation(revocation))

@@ -56,6 +56,21 @@ struct ReplacementTests {
   }
   private static let newLogin = newer.with { $0.grant?.loggedIn.wallSeconds += 60 }
 
+  @Test("a secret that was set here since is written beside the newer login")
+  func secretBeside() {
+    let driver = MachineDriver(
+      .expired().with { ($0.clientSecret, $0.clientSecretOrder, $0.order) = (StoredSecret(Secret("s")), 9, 9) })
+    let login = Self.newLogin.with {
+      $0.grant?.order = 5
+      $0.order = 5
+    }
+    driver.replaced(by: login, afterRollback: 7)
+    #expect(driver.machine.isSavingOnlyCopy)
+    driver.saved()
+    #expect(driver.durable?.clientSecretOrder == 9 && driver.durable?.refreshToken == "newer")
+    #expect(driver.durable?.age == RecordAge(login: 5, change: 5))
+  }
+
   @Test("a newer login counts also where a refresh of the one before is under way, however that ends")
   func underWay() {
     for end in [TokenCallEnd.granted("b2", refreshToken: "r2"), .invalidGrant, .notSent("no")] {
@@ -127,7 +142,7 @@ struct ReplacementTests {
       let driver = MachineDriver()
       let secret = driver.change(.setSecret(.clientSecret, Secret("s")))
       driver.replaced(by: Self.newLogin, afterRollback: nil)
-      #expect(driver.machine.newest == 0 && driver.machine.record?.refreshToken != "newer")
+      #expect(driver.machine.newest?.change == 0 && driver.machine.record?.refreshToken != "newer")
       if fails { driver.saveFails() } else { driver.saved(into: Self.newLogin) }
       #expect(driver.failed(secret) == .definitionChanged)
       #expect(driver.machine.record == Self.newLogin && driver.saving == nil)
@@ -216,17 +231,17 @@ struct ReplacementTests {
       _ = driver.machine.handle(.held(nil, revocations: [:], beside: [], lender: nil, order: order), at: driver.now)
       return order
     }
-    #expect(driver.machine.newest == 0)
+    #expect(driver.machine.newest?.change == 0)
     _ = next()
     driver.ask()
-    #expect(driver.machine.newest == 0, "an intent")
+    #expect(driver.machine.newest?.change == 0, "an intent")
     driver.saved()
     _ = next()
     driver.endsDurably(.invalidGrant)
-    #expect(driver.machine.newest == 0, "a refusal")
+    #expect(driver.machine.newest?.change == 0, "a refusal")
     let login = next()
     driver.change(.login("b1"))
-    #expect(driver.machine.newest == login && !driver.machine.isWritten)
+    #expect(driver.machine.newest?.change == login && !driver.machine.isWritten)
     driver.saved()
     #expect(driver.durable?.order == login && driver.durable?.grant?.order == login && driver.machine.isWritten)
     let secret = next()
@@ -238,14 +253,14 @@ struct ReplacementTests {
     driver.saved()
     let refresh = next()
     driver.ends(.granted("b2", refreshToken: "r2"))
-    #expect(driver.machine.newest == refresh)
+    #expect(driver.machine.newest?.change == refresh)
     driver.saved()
     _ = next()
     driver.writesAnew(afterRollback: 7)
     driver.saved()
     #expect(driver.durable?.order == refresh, "only written once more")
     driver.change(.logout())
-    #expect(driver.machine.newest ?? 0 > refresh)
+    #expect(driver.machine.newest?.change ?? 0 > refresh)
   }
 
   @Test("an account that has nothing writes nothing")

@@ -137,6 +137,17 @@ def test_a_refresh_that_is_the_first_to_meet_it_writes_nothing_older(home, provi
     refresh_sends_newest(home, provider, newest_token)
 
 
+@pytest.mark.parametrize("end", ENDS)
+def test_a_token_of_an_older_login_that_is_the_first_to_meet_it_does_not_bring_that_login_back(home, provider, end):
+    newest = newest_and_older(home, lambda: log_in_anew(home, False))
+    newest_token = provider.tokens
+    held = Held(home, provider)
+    put_over(home, newest)
+    held.end()
+    end_and_open(home, end)
+    refresh_sends_newest(home, provider, newest_token)
+
+
 def test_a_rollback_that_is_accepted_while_a_refresh_is_under_way_is_accepted(home, provider):
     newest = newest_and_older(home, lambda: log_in_anew(home, False))
     provider.refuses = "503 Service Unavailable"

@@ -130,10 +130,14 @@ extension AccountStateMachine {
       let revocations = next.revocations
       next = AccountRecord(name: name)
       next.revocations = revocations
+      // A copy that has the login is older than what is left.
+      next.logoutOrder = order
       if revocations.contains(where: { $0.clientURI != nil }) { revocationQueue.ask(for: revocations) }
     }
-    next.numberSecrets(insteadOf: latest, order)
-    if change.isNews { next.markRevocations(insteadOf: latest, afterRollback: rollback) }
+    if change.isNews {
+      next.numberSecrets(insteadOf: latest, order)
+      next.markRevocations(insteadOf: latest, afterRollback: rollback)
+    }
     // Also where it is the same one again: somebody has said so.
     if let kind = change.secretKind { secretChanges[kind, default: 0] += 1 }
     if next == record && !change.isSavedAnyway || record == nil && next.isEmpty {

@@ -4,19 +4,18 @@ import Sealing
 
 /// What becomes of an account when another vault lies in the place of the one that was open.
 extension AccountStateMachine {
-  /// The greatest ``AccountRecord/order`` of what is kept here, or is being saved; nil: nothing is.
-  package var newest: UInt64? {
-    if let replacement { return replacement.order ?? 0 }
+  /// How new what is kept here is, or is being saved; nil: nothing is.
+  package var newest: RecordAge? {
+    if let replacement { return replacement.age }
     return switch phase {
-    // It ends what there is.
-    case .saving(nil, _): .max
-    case .saving(let candidate?, _): candidate.order ?? 0
-    case .idle, .sending: latest.map { $0.order ?? 0 }
+    case .saving(nil, _): .erased
+    case .saving(let candidate?, _): candidate.age
+    case .idle, .sending: latest?.age
     }
   }
 
   /// Whether all that was changed last is durable.
-  package var isWritten: Bool { unsaved == nil && newest == record.map { $0.order ?? 0 } }
+  package var isWritten: Bool { unsaved == nil && newest == record?.age }
 
   /// `rollback` is that vault's. `found` is the newer record of the account there, which is taken at once, whatever is under way.
   /// Nil: what is here is newer than all that is there, and `AccountChange.writeAnew` is to follow. It is not held then, unless it
@@ -71,11 +70,14 @@ extension AccountStateMachine {
     return actions + proceed(at: now)
   }
 
-  /// Nothing has to be written: `found` is in that vault. A refresh token that is `lost` with what was not durable is one that came
-  /// late.
+  /// `found` is in that vault: it is written once more only where the record of here has something for it. A refresh token that is
+  /// `lost` with what was not durable is one that came late.
   private mutating func restore(_ found: AccountRecord, losing lost: AccountRecord?, at now: Moment) -> [Action] {
     if let record, let lost, let late = LateToken(in: lost, insteadOf: record, at: now) {
       changes.insert((0, .lateToken(late)), at: 0)
+    }
+    if let older = lost ?? record, !found.isEmpty, found.lacksParts(of: older) {
+      changes.insert((0, .writeAnew(insteadOf: older)), at: 0)
     }
     var next = found.isEmpty ? nil : found
     let token = next?.grant?.refreshToken?.secret
