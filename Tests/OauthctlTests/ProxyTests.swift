@@ -41,6 +41,7 @@ struct ProxyTests {
       ("no_proxy = [\"x\"]\n  proxy = \"old\"\n", nil, "no_proxy = [\"x\"]\n"), ("a = 1\n", nil, "a = 1\n"),
       ("a = 1\n[t]\nb = 2\n", "\"p\"", "a = 1\nproxy = \"p\"\n[t]\nb = 2\n"),
       ("# proxy = \"no\"\n", "\"p\"", "# proxy = \"no\"\nproxy = \"p\"\n"),
+      ("\u{FEFF}proxy = \"old\"\na = 1\n", nil, "a = 1\n"), ("# \"a\\b\" = 1\n", nil, "# \"a\\b\" = 1\n"),
     ] as [(String, String?, String)])
   func settings(old: String, value: String?, new: String) {
     var settings = SettingsText(old)
@@ -57,6 +58,13 @@ struct ProxyTests {
     let named = try #require(ProxyVariables(Environment(["https_proxy": "http://me:p@ss@proxy.example:3128/"])))
     #expect(named.withoutSecrets == "http://proxy.example:3128")
     #expect(try #require(ProxyVariables(Environment(["https_proxy": "proxy.example:3128"]))).withoutSecrets == nil)
+  }
+
+  @Test("A key that may be spelled by escapes is left to its author")
+  func escapedKey() {
+    var settings = SettingsText("a = 1\n \"pro\\u0078y\" = \"old\"\n")
+    let isSet = settings.set("proxy", nil)
+    #expect(!isSet && settings.lines.count == 2)
   }
 
   @Test("A list over several lines is left to its author")

@@ -42,7 +42,7 @@ final class AuthorityFiles: Sendable {
       guard Hex.encode(Digest.sha256(bytes)) == authority.digest else {
         return .failure(Self.failure(authority.file, "is no longer the one that was agreed to"))
       }
-      let certificates = PEMCertificates.blocks(in: bytes)
+      let certificates = PEMBlocks.certificates(in: bytes)
       guard !certificates.isEmpty else { return .failure(Self.failure(authority.file, "holds no certificate (PEM)")) }
       return .success(certificates)
     }

@@ -6,7 +6,8 @@ import Sealing
 import SystemFacts
 
 extension RedirectIdentity {
-  /// Reads `files` under the rules of ``TrustedFile``; the key is nobody else's to read.
+  /// Reads `files` under the rules of ``TrustedFile``; the key is nobody else's to read. Of what they hold, certificates and one
+  /// key alone are kept.
   init(reading files: RedirectIdentityFiles, host: String, by attempt: ReadingAttempt) throws(RedirectListenerError) {
     let chain = try Self.read(
       files.certificate, key: "redirect_cert_file", by: attempt, limitBytes: RedirectCertificate.chainBytes)
@@ -19,7 +20,11 @@ extension RedirectIdentity {
     var key = try Self.read(
       files.key, key: "redirect_key_file", by: attempt, limitBytes: RedirectCertificate.keyBytes, isSecret: true)
     defer { key.wipe() }
-    self.init(host: host, files: files, chain: chain, key: Secret(key))
+    var own = PEMBlocks.privateKey(in: key).map { Array(key[$0]) } ?? []
+    defer { own.wipe() }
+    self.init(host: host, files: files, chain: PEMBlocks.certificates(in: chain), key: Secret(own))
+    if self.chain.isEmpty { throw RedirectListenerError(.chainUnreadable, of: self) }
+    if own.isEmpty { throw RedirectListenerError(.keyUnreadable, of: self) }
   }
 
   /// Whether `text` has the mark of a private key (RFC 7468 §10, §11, or an older one), and none of a certificate (§5).

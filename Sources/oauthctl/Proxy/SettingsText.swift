@@ -9,8 +9,9 @@ struct SettingsText: Equatable {
   var text: String { lines.map { $0 + "\n" }.joined() }
 
   /// Writes `key = value` where the key stands, else behind the last line; nil takes it away. False: its value goes on
-  /// over several lines, which is for its author to change.
+  /// over several lines, or a key has escapes and may be it, which is for its author to change.
   mutating func set(_ key: String, _ value: String?) -> Bool {
+    if lines.contains(where: Self.hasEscapedKey) { return false }
     let place = lines.firstIndex { Self.key(of: $0) == key }
     if let place, lines[place].contains("["), !lines[place].contains("]") { return false }
     switch (place, value) {
@@ -33,8 +34,17 @@ struct SettingsText: Equatable {
     return inner.contains("\\") || inner.endIndex == value.endIndex ? nil : String(inner)
   }
 
+  /// A quoted key may spell any of its letters by a backslash (TOML, "Keys").
+  private static func hasEscapedKey(_ line: String) -> Bool {
+    guard let equals = line.firstIndex(of: "="),
+      case let key = line[..<equals].drop(while: { " \t\u{FEFF}".contains($0) })
+    else { return false }
+    return key.hasPrefix("\"") && key.contains("\\")
+  }
+
   private static func key(of line: String) -> String? {
     guard let equals = line.firstIndex(of: "=") else { return nil }
-    return String(line[..<equals].filter { !" \t\"'".contains($0) })
+    // A file may begin with a byte order mark.
+    return String(line[..<equals].filter { !" \t\"'\u{FEFF}".contains($0) })
   }
 }

@@ -108,6 +108,35 @@ def test_a_certificate_that_no_browser_would_take_is_told_before_one_is_opened(h
     assert get_token(home, "tool") == "access-1"
 
 
+@pytest.fixture
+def recording(home):
+    """A home whose program for redirects writes down what it is given; gives the file."""
+    folder, told = home.root / "programs", home.root / "told"
+    folder.mkdir(mode=0o700)
+    for name in ("oauthctl", "oauthd", "oauthd-fetch"):
+        shutil.copy(home.programs / name, folder)
+    (folder / "oauthd-redirect").write_text(f"#!/bin/sh\nexec cat > {told}\n")
+    (folder / "oauthd-redirect").chmod(0o700)
+    home.programs = folder
+    home.agent.start()
+    return told
+
+
+@pytest.mark.parametrize("named_as", ["certificate", "key"])
+@pytest.mark.parametrize("text", ["some secret", "-----BEGIN OPENSSH PRIVATE KEY-----\nsome secret\n"
+                                  "-----END OPENSSH PRIVATE KEY-----\n"], ids=["any", "ssh"])
+def test_no_other_private_file_is_given_to_the_program_that_speaks_to_browsers(
+        home, recording, provider, authority, named_as, text):
+    files, mine = authority.issue("plain"), home.root / "mine"
+    mine.write_text(text)
+    mine.chmod(0o600)
+    files = type(files)(files.authority, mine if named_as == "certificate" else files.certificate,
+                        mine if named_as == "key" else files.key)
+    told = home.oauthctl(*login(provider, files, f"https://localhost:{free_port()}/cb"), check=False)
+    assert told.status == 3 and "mine holds no " in told.stderr, told
+    assert not recording.exists() or "some secret" not in recording.read_text()
+
+
 def test_a_browser_that_does_not_know_the_authority_ends_nothing(home, agent, provider, authority):
     """It shows a warning and comes no further; the login waits, and its address can be pasted."""
     files, redirect = authority.issue("unknown"), f"https://localhost:{free_port()}/cb"

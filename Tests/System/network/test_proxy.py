@@ -202,6 +202,21 @@ def test_setup_proxy_shows_and_writes_no_password_and_keeps_the_lines_of_others(
     assert settings.read_bytes() == b'log_level = "debug"\r\n'
 
 
+def test_setup_proxy_takes_the_proxy_out_of_a_file_with_a_byte_order_mark(home, agent, world):
+    server = world(**TLS)
+    account(home, server)
+    with ConnectProxy() as proxy:
+        write_settings(home, proxy=url(proxy))
+        file = home.config / "oauthctl" / "config.toml"
+        file.write_text("\ufeff" + file.read_text())
+        home.oauthctl("reload")
+        log_in_by_password(home, "work")
+        assert proxy.targets == [place(server)]
+        home.oauthctl("setup", "proxy", "--remove", "--yes")
+        refresh(home, server)
+        assert proxy.targets == [place(server)]
+
+
 def test_setup_proxy_takes_back_what_the_agent_refuses(home, agent):
     shell = {"HTTPS_PROXY": "http://user:word@proxy.example:3128"}
     result = home.oauthctl("setup", "proxy", "--yes", environment=shell, check=False)

@@ -1,0 +1,35 @@
+/// What stands in a PEM text (RFC 7468) and is meant to: of a file that an account names, nothing else is handed to the processes
+/// that speak to servers and browsers, such as a private key beside a certificate.
+enum PEMBlocks {
+  /// The certificates and revocation lists (RFC 7468 §5, §6), each with its line ends; empty where there is none.
+  static func certificates(in text: [UInt8]) -> [UInt8] {
+    ranges(in: text, labels: ["CERTIFICATE", "X509 CERTIFICATE", "TRUSTED CERTIFICATE", "X509 CRL"]).flatMap {
+      text[$0]
+    }
+  }
+
+  /// Where the first private key is that a TLS server can use (RFC 7468 §10, §11, and the older kinds); nil: there is none.
+  static func privateKey(in text: [UInt8]) -> Range<Int>? {
+    ranges(in: text, labels: ["PRIVATE KEY", "ENCRYPTED PRIVATE KEY", "RSA PRIVATE KEY", "EC PRIVATE KEY"]).first
+  }
+
+  /// Of the blocks with these labels that have an end.
+  private static func ranges(in text: [UInt8], labels: [String]) -> [Range<Int>] {
+    var ranges: [Range<Int>] = []
+    var open: (start: Int, end: [UInt8])?
+    var start = text.startIndex
+    while start < text.endIndex {
+      let next = text[start...].firstIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? text.endIndex
+      let line = text[start..<next]
+      if open == nil, let label = labels.first(where: { line.starts(with: "-----BEGIN \($0)-----".utf8) }) {
+        open = (start, Array("-----END \(label)-----".utf8))
+      }
+      if let block = open, line.starts(with: block.end) {
+        ranges.append(block.start..<next)
+        open = nil
+      }
+      start = next
+    }
+    return ranges
+  }
+}
