@@ -132,6 +132,12 @@ def test_settings_behind_a_link_are_changed_where_they_are(home, own):
     assert own.is_symlink() and sorted(settings(home)) == sorted(before)
 
 
+def test_an_empty_name_of_git_s_settings_is_no_file(home, own):
+    told = set_up(home, check=False, environment={"GIT_CONFIG_GLOBAL": ""})
+    assert told.status == 3 and "git has no global configuration; nothing is written" in told.stderr, told
+    assert own.read_text() == OWN
+
+
 @pytest.mark.parametrize("target", [b"d\xff", b"gone"], ids=["no text", "nowhere"])
 def test_a_link_that_cannot_be_followed_stays(home, own, target):
     place = os.fsencode(home.root) + b"/" + target
