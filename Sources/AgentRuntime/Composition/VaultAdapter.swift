@@ -277,35 +277,3 @@ extension VaultError {
     }
   }
 }
-
-extension VaultSlotKind {
-  init(_ kind: SlotKind) {
-    self =
-      switch kind {
-      case .keyFile: .keyFile
-      case .recoveryCode: .recoveryCode
-      case .passphrase: .passphrase
-      }
-  }
-}
-
-extension SlotKind {
-  init(_ kind: VaultSlotKind) {
-    self =
-      switch kind {
-      case .keyFile: .keyFile
-      case .recoveryCode: .recoveryCode
-      case .passphrase: .passphrase
-      }
-  }
-}
-
-extension VaultStrength {
-  var cost: PasswordHash.Cost {
-    switch self {
-    case .interactive: .interactive
-    case .moderate: .moderate
-    case .sensitive: .sensitive
-    }
-  }
-}

@@ -83,7 +83,7 @@ struct AccountCreation {
     // Until the caller has logged in, or taken this back.
     Interrupts.beginPuttingOff()
     let saved = try save(text, to: file, shownAs: path)
-    let found = Self.discoverySentence(check, issuer: account.issuer)
+    let found = LoginWords.discovery(check, issuer: account.issuer)
     context.terminal.say("\(found) \(saved ? "Saved" : "Unchanged:") \(path)")
     // One that was typed with the login needs no word.
     if account.certificateAuthorityFile == nil, let authority = check.authorityLine { context.terminal.say(authority) }
@@ -295,13 +295,5 @@ struct AccountCreation {
         login: loginBefore)
     }
     return true
-  }
-
-  static func discoverySentence(_ check: AccountCheckAnswer, issuer: String) -> String {
-    let host = check.host ?? NewAccount.origin(of: issuer) ?? issuer
-    switch check.discovery {
-    case "none", nil: return "\(host): endpoints as given, no discovery."
-    case let kind?: return "\(host): \(kind) found."
-    }
   }
 }

@@ -3,6 +3,15 @@ import OAuthTerms
 
 /// What a login says. Values in, lines out.
 enum LoginWords {
+  /// What was found at the server of a new account.
+  static func discovery(_ check: AccountCheckAnswer, issuer: String) -> String {
+    let host = check.host ?? NewAccount.origin(of: issuer) ?? issuer
+    switch check.discovery {
+    case "none", nil: return "\(host): endpoints as given, no discovery."
+    case let kind?: return "\(host): \(kind) found."
+    }
+  }
+
   /// The URL to open while a browser is being started.
   static func opening(_ url: String) -> [String] {
     ["Opening your browser. If nothing opens, go to:", "  \(url)"]

@@ -1,0 +1,49 @@
+import AgentWire
+package import Sealing
+
+/// One access token as it is sealed, with the moment from which its life counts.
+package struct TokenRecord: Sendable, Equatable, Codable {
+  package var key: TokenKey
+  package var accessToken: StoredSecret
+  package var tokenType: String
+  package var scope: [String]
+  /// From before its request was sent.
+  package var received: Moment
+  /// Seconds, as the server said; nil: it did not.
+  package var lifeSeconds: Double?
+  /// True: an API has rejected it, and no successor comes, since a login is needed.
+  package var isRejected: Bool?
+
+  package init(
+    key: TokenKey, accessToken: Secret, tokenType: String, scope: [String], received: Moment, lifeSeconds: Double?
+  ) {
+    self.key = key
+    self.accessToken = StoredSecret(accessToken)
+    self.tokenType = tokenType
+    self.scope = scope
+    self.received = received
+    self.lifeSeconds = lifeSeconds
+  }
+
+  package var fingerprint: Fingerprint { Fingerprint(of: accessToken.secret) }
+
+  /// Boot time, in the boot of `now`, at which its life ends; nil where the life is not known.
+  package func endBootSeconds(at now: Moment) -> Double? {
+    guard let lifeSeconds else { return nil }
+    if received.bootID == now.bootID { return min(received.bootSeconds, now.bootSeconds) + lifeSeconds }
+    // From the future, by the wall clock: one of the two was wrong, and nobody can know how old it is.
+    if now.seconds(since: received) < -ClockStepDetector.stepSeconds { return now.bootSeconds }
+    return now.bootSeconds + lifeSeconds - now.elapsed(since: received)
+  }
+
+  /// Seconds left; nil where the life is not known.
+  package func remaining(at now: Moment) -> Double? { endBootSeconds(at: now).map { $0 - now.bootSeconds } }
+
+  private enum CodingKeys: String, CodingKey {
+    case key, scope, received
+    case accessToken = "access_token"
+    case tokenType = "token_type"
+    case lifeSeconds = "life_s"
+    case isRejected = "rejected"
+  }
+}
