@@ -63,7 +63,7 @@ struct Certificates {
       do {
         let certificates = try files.read(path, limitBytes: ConfigurationLimits.certificateBytes)
         bytes += certificates.count
-        result = .success(Hex.encode(Digest.sha256(certificates)))
+        result = .success(PEMBlocks.digest(ofAuthority: certificates))
       } catch { result = .failure(error) }
     }
     digests[path] = result

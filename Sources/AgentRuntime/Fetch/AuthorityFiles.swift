@@ -39,7 +39,7 @@ final class AuthorityFiles: Sendable {
   func content(_ authority: NamedAuthority) async -> Content {
     await now(authority.file).flatMap { bytes in
       guard !bytes.isEmpty else { return .failure(Self.failure(authority.file, "is empty")) }
-      guard Hex.encode(Digest.sha256(bytes)) == authority.digest else {
+      guard PEMBlocks.digest(ofAuthority: bytes) == authority.digest else {
         return .failure(Self.failure(authority.file, "is no longer the one that was agreed to"))
       }
       let certificates = PEMBlocks.certificates(in: bytes)

@@ -34,6 +34,22 @@ struct PEMBlocksTests {
     }
   }
 
+  @Test("A block that another mark stands in is none, whatever stands behind a mark on its line")
+  func odd() {
+    let begin = "-----BEGIN CERTIFICATE-----"
+    for odd in [begin + " of mine\n", begin + "\n", begin + "\nYQ==\n"] {
+      #expect(certificates(odd + Self.key + Self.one) == Self.one)
+    }
+    #expect(certificates(Self.one.replacing("-----\n", with: "-----  \r\n")) != "")
+  }
+
+  @Test("Words beside the certificates are not what a login is bound to")
+  func digest() {
+    func digest(_ text: String) -> String { PEMBlocks.digest(ofAuthority: Array(text.utf8)) }
+    #expect(digest("# mine\n" + Self.one) == digest(Self.one) && digest(Self.one) != digest(Self.list))
+    #expect(digest("a") != digest("b"), "what holds no certificate is bound whole, and refused when it is used")
+  }
+
   @Test("The first private key is found behind certificates and parameters")
   func keys() {
     let old = Self.key.replacing("PRIVATE", with: "EC PRIVATE")

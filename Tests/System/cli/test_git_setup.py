@@ -170,6 +170,20 @@ def test_a_private_authority_is_told_to_git(home, agent, world):
     assert settings(home) == []
 
 
+def test_words_beside_the_certificates_of_an_authority_are_in_nobody_s_way(home, agent, world):
+    server, own = world(tls=True), home.root / "own.pem"
+    own.write_bytes(b"# of the office\n" + server.ca_file.read_bytes() + b"# end\n")
+    log_in(home, server)
+    file = account_file(home)
+    file.write_text(file.read_text().replace(str(server.ca_file), str(own)))
+    home.oauthctl("account", "accept", "work", "--yes")
+    home.oauthctl("setup", "git", "--yes")
+    git(home, "clone", server.repository, "one")
+    # Who wrote more words beside them has changed nothing.
+    own.write_bytes(b"# mine\n" + own.read_bytes())
+    git(home, "clone", server.repository, "two")
+
+
 def test_a_copy_of_an_earlier_version_serves_until_another_authority_is_agreed_to(home, agent, world):
     """It had no server in its name: then git goes without, and the person is told what names the new one."""
     server, own = world(tls=True), home.root / "own.pem"
