@@ -26,11 +26,6 @@ struct GitConfigurationFile {
   /// - Throws: `CommandError.configuration` where what is there cannot be replaced: a link that leads nowhere, or through a name
   ///   that is no UTF-8, and a file of more than 1 MiB.
   func check() throws(CommandError) {
-    guard !path.isEmpty else {
-      throw .configuration(
-        "GIT_CONFIG_GLOBAL is empty, so git has no global configuration; nothing is written",
-        next: .run("unset GIT_CONFIG_GLOBAL"))
-    }
     // Of other bytes we have only that mark, and it would be another file.
     guard !path.unicodeScalars.contains("\u{FFFD}") else {
       throw .configuration(

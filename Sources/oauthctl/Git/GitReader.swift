@@ -39,7 +39,11 @@ struct GitReader {
     scope == Self.global ? present.first ?? Self.files(environment).first : scope.last
   }
 
-  private var present: [String] { Self.files(environment).filter { machine.followedStatus($0) != nil } }
+  /// One of them where both are the same file.
+  private var present: [String] {
+    let present = Self.files(environment).filter { machine.followedStatus($0) != nil }
+    return present.count == 2 && FileBytes.isSamePlace(present[0], present[1]) ? [present[0]] : present
+  }
 
   /// What `git config` prints for `query`; empty where nothing is set.
   ///

@@ -89,9 +89,20 @@ enum GitSetup {
 
   /// git replaces the file that it changes: a device, or a symbolic link to one, would be gone.
   ///
-  /// - Throws: `CommandError.configuration` where git's global configuration is no regular file.
+  /// - Throws: `CommandError.configuration` where git's global configuration is no regular file, or has a name by which git looks for
+  ///   another one in each folder: in a worktree it starts from the top of that.
   static func checkFile(_ environment: Environment) throws(CommandError) {
     for file in GitReader.files(environment) {
+      guard !file.isEmpty else {
+        throw .configuration(
+          "GIT_CONFIG_GLOBAL is empty, so git has no global configuration; nothing is written",
+          next: .run("unset GIT_CONFIG_GLOBAL"))
+      }
+      guard PathWalk.isAbsolute(file) else {
+        throw .configuration(
+          "git's global configuration is named by a path that is not absolute: \(file); nothing is written",
+          next: "name an absolute path by GIT_CONFIG_GLOBAL, HOME or XDG_CONFIG_HOME, whichever it is from")
+      }
       var found = stat()
       guard stat(file, &found) == 0, found.st_mode & S_IFMT != S_IFREG else { continue }
       throw .configuration(

@@ -102,9 +102,13 @@ struct SetupCommand: ParsableCommand {
       // By somebody else, and what is to be changed is not known any more. Each file is looked at once more when it is written.
       guard files.allSatisfy(\.isAsItWas) else { throw changedMeanwhile }
       try writeAuthorities(of: trusting, context)
+      // Also where one of two files was changed.
+      defer {
+        if let after = try? reader.everything() {
+          GitAuthority(context: context).remove(namedIn: before.values.joined(), butNotIn: after.values.joined())
+        }
+      }
       try change(commands, files, reader)
-      GitAuthority(context: context).remove(
-        namedIn: before.values.joined(), butNotIn: try reader.everything().values.joined())
       context.terminal.say(
         remove ? "Done; git asks as it did before." : "Done: git asks oauthctl for \(hosts.joined(separator: ", ")).")
     }
@@ -126,7 +130,13 @@ struct SetupCommand: ParsableCommand {
           left -= own.count
         }
         guard left == 0 else { throw changedMeanwhile }
-        for (file, bytes) in changed { try file.replace(with: bytes, sameAgain: sameAgain) }
+        for (place, (file, bytes)) in changed.enumerated() {
+          do throws(CommandError) { try file.replace(with: bytes, sameAgain: sameAgain) } catch {
+            guard place > 0 else { throw error }
+            throw .local(
+              "\(changed[0].file.path) is changed; \(error.sentence ?? "")", next: sameAgain, status: error.status)
+          }
+        }
       } catch {
         if let number = interrupts?.end(isAnswered: false) { throw .silent(status: 128 + number) }
         throw error

@@ -9,9 +9,9 @@ struct SettingsText: Equatable {
   var text: String { lines.map { $0 + "\n" }.joined() }
 
   /// Writes `key = value` where the key stands, else behind the last line; nil takes it away. False: its value goes on
-  /// over several lines, or a key has escapes and may be it, which is for its author to change.
+  /// over several lines, or it stands there twice, or a key has escapes and may be it: that is for its author to change.
   mutating func set(_ key: String, _ value: String?) -> Bool {
-    if lines.contains(where: Self.hasEscapedKey) { return false }
+    if lines.contains(where: Self.hasEscapedKey) || lines.count(where: { Self.key(of: $0) == key }) > 1 { return false }
     let place = lines.firstIndex { Self.key(of: $0) == key }
     if let place, lines[place].contains("["), !lines[place].contains("]") { return false }
     switch (place, value) {

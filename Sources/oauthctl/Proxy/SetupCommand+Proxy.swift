@@ -77,7 +77,7 @@ extension SetupCommand {
       let exceptions = wanted.flatMap { $0.exceptions.isEmpty ? nil : TOMLText.array($0.exceptions) }
       guard settings.set("proxy", wanted.map { TOMLText.string($0.proxy) }), settings.set("no_proxy", exceptions) else {
         throw .configuration(
-          "\(path) has a list over several lines, or a key with a backslash, which this command does not change",
+          "\(path) has a list over several lines, a key twice or one with a backslash, which this command does not change",
           next: "write proxy and no_proxy into \(path), then: oauthctl reload")
       }
       return settings.text

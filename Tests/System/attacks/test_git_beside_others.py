@@ -3,6 +3,7 @@
 import os
 import shutil
 import signal
+import subprocess
 import threading
 
 import pytest
@@ -146,3 +147,54 @@ def test_a_link_that_cannot_be_followed_stays(home, own, target):
     told = set_up(home, check=False)
     assert told.status == 3 and "nothing is written" in told.stderr, told
     assert own.is_symlink() and (target == b"gone" or open(place).read() == OWN)
+
+
+@pytest.mark.parametrize("variable", ["GIT_CONFIG_GLOBAL", "HOME", "XDG_CONFIG_HOME"])
+@pytest.mark.parametrize("removes", [False, True], ids=["install", "remove"])
+def test_settings_that_git_looks_for_in_another_folder_are_not_changed(home, agent, variable, removes):
+    """In a worktree git opens a relative name from the top of that."""
+    top = home.root / "repository"
+    home.run("git", "init", "--quiet", top)
+    names = {"GIT_CONFIG_GLOBAL": "x", "HOME": "x/.gitconfig", "XDG_CONFIG_HOME": "x/git/config"}
+    files = [folder / names[variable] for folder in (top, top / "below")]
+    for file in files:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(OWN)
+    told = subprocess.run(
+        [home.programs / "oauthctl", "setup", "git", "--yes", "--host", HOST, *["--remove"] * removes],
+        cwd=top / "below", env={**home.environment, variable: "x"}, capture_output=True, text=True, timeout=60)
+    assert told.returncode == 3 and "not absolute" in told.stderr, told
+    assert [file.read_text() for file in files] == [OWN, OWN]
+
+
+@pytest.mark.parametrize("is_link", [False, True], ids=["other", "link"])
+def test_one_file_under_two_names_is_changed_once(home, own, is_link):
+    other = home.config / "git" / "config"
+    other.parent.mkdir()
+    if is_link:
+        other.symlink_to(own)
+    else:
+        own.rename(other)
+        own.symlink_to(other)
+    before = settings(home)
+    set_up(home)
+    assert len(helpers(home)) == 5
+    told = set_up(home, "--remove").stderr
+    assert told.count(f"--unset-all credential.https://{HOST}.helper\n") == 1, told
+    assert sorted(settings(home)) == sorted(before)
+
+
+def test_a_second_file_that_is_locked_is_told_beside_the_first(home, own):
+    set_up(home)
+    other = home.config / "git" / "config"
+    other.parent.mkdir()
+    other.write_text(own.read_text())
+    before = own.read_text()
+    other.with_name("config.lock").touch()
+    told = set_up(home, "--remove", check=False)
+    first, second = (own, other) if own.read_text() != before else (other, own)
+    assert told.status == 1 and f"{home.shown(first)} is changed; " in told.stderr, told
+    assert second.read_text() == before
+    other.with_name("config.lock").unlink()
+    set_up(home, "--remove")
+    assert "oauthctl" not in own.read_text() + other.read_text()

@@ -217,6 +217,18 @@ def test_setup_proxy_takes_the_proxy_out_of_a_file_with_a_byte_order_mark(home, 
         assert proxy.targets == [place(server)]
 
 
+@pytest.mark.parametrize("lines", [
+    'proxy = "http://127.0.0.1:1"\nproxy = "http://127.0.0.1:2"\n', '"pro\\u0078y" = "http://127.0.0.1:1"\n'],
+    ids=["twice", "escaped"])
+def test_setup_proxy_says_where_it_cannot_take_a_proxy_out(home, agent, lines):
+    write_settings(home)
+    file = home.config / "oauthctl" / "config.toml"
+    file.write_text(lines)
+    told = home.oauthctl("setup", "proxy", "--remove", "--yes", check=False)
+    assert told.status == 3 and "which this command does not change" in told.stderr, told
+    assert file.read_text() == lines
+
+
 def test_setup_proxy_takes_back_what_the_agent_refuses(home, agent):
     shell = {"HTTPS_PROXY": "http://user:word@proxy.example:3128"}
     result = home.oauthctl("setup", "proxy", "--yes", environment=shell, check=False)
