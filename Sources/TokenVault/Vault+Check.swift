@@ -32,8 +32,8 @@ extension Vault {
       slots: session.slotStatus(keys: keys))
   }
 
-  /// Checks a backup at `path` (absolute). It is opened by the key of the open vault, else by the key file, else by
-  /// `passphrase` or `recoveryCode`. The file itself is read, never opened by SQLite. The vault is of use meanwhile.
+  /// Checks a backup at `path` (absolute). It is opened by `passphrase` or `recoveryCode` where one is given, else by the key of the
+  /// open vault, else by the key file. Throws `noSuchSlot` where the copy has none for what is given. The file itself is read, never opened by SQLite. The vault is of use meanwhile.
   package func check(
     file path: String, passphrase: Secret? = nil, recoveryCode typed: Secret? = nil
   ) async throws(VaultError) -> Report {
@@ -68,7 +68,8 @@ extension Vault {
     let (slots, vaultID) = try await copy.take(path)
     var openedBy: SlotKind?
     let data: SealingKey
-    if let slot = slots.slot(.passphrase), let passphrase {
+    if let passphrase {
+      guard let slot = slots.slot(.passphrase) else { throw .noSuchSlot(.passphrase) }
       try CopyChecker.refuseExcess(slot)
       data = try await prove(passphrase, slot, vaultID: vaultID, isCopy: true)
       openedBy = .passphrase

@@ -5,6 +5,8 @@ import json
 import os
 import sqlite3
 
+import pytest
+
 from support.login import get_token
 from support.unattended import log_in, refresh
 from support.vault import files_of, set_passphrase, status, vault_command, vault_file
@@ -180,3 +182,16 @@ def test_a_backup_can_be_written_where_there_are_no_hard_links(vault):
     said = vault.run(*mask, vault.programs / "oauthctl", "vault", "backup", stick / "copy")
     assert [file.name for file in stick.iterdir()] == ["copy"], said
     assert "Good" in vault.oauthctl("vault", "check", stick / "copy").stderr
+
+
+@pytest.mark.parametrize("is_locked", [False, True], ids=["open", "locked"])
+def test_a_copy_without_a_passphrase_is_not_called_good_by_one(vault, is_locked):
+    """It would be trusted to open by that on another machine."""
+    copy = vault.root / "copy"
+    vault_command(vault, "backup", copy)
+    set_passphrase(vault, "a passphrase")
+    if is_locked:
+        vault_command(vault, "lock")
+    for passphrase in ("a passphrase", "no such passphrase"):
+        told = vault_command(vault, "check", copy, "--passphrase", secrets=[passphrase], check=False)
+        assert told.status != 0 and "the copy has no passphrase" in told.stderr, told
