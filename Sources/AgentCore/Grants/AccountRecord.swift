@@ -12,7 +12,7 @@ package struct AccountRecord: Sendable, Equatable, Codable {
   /// Where the two belong; nil: where the login does, in records from before this was kept.
   package var clientSecretPlace: SecretPlace?
   package var passwordPlace: SecretPlace?
-  /// The numbers of the changes that set the two: see ``order``.
+  /// The numbers of the changes that set the two, or took them out: see ``order``.
   package var clientSecretOrder: UInt64?
   package var passwordOrder: UInt64?
   package var grant: GrantRecord?
@@ -21,6 +21,8 @@ package struct AccountRecord: Sendable, Equatable, Codable {
   /// The number of that logout, as ``RevocationRecord/order`` has it, or of the forgetting of the account. Nil: it is from before it
   /// was kept.
   package var logoutOrder: UInt64?
+  /// ``GrantRecord/tokenOrder`` of what that logout ended.
+  package var formerTokenOrder: UInt64?
   package var tokens: [TokenRecord] = []
   /// Set before a refresh token is sent, removed with its answer.
   package var intent: RefreshIntent?
@@ -28,7 +30,7 @@ package struct AccountRecord: Sendable, Equatable, Codable {
   package var revocations: [RevocationRecord] = []
   /// Clients that were registered for the account, the last one at the end. Nil: none, as in records from before.
   package var registrations: [ClientRegistrationRecord]?
-  /// The number of the last change that somebody made, or of the last token that came. Nil: it is from before they were numbered.
+  /// The number of the last change that somebody made. Nil: it is from before they were numbered.
   /// See ``RecordAge`` and ``GrantRecord/order``.
   package var order: UInt64?
 
@@ -43,14 +45,15 @@ package struct AccountRecord: Sendable, Equatable, Codable {
   /// Whether nothing would be lost with it.
   var isEmpty: Bool {
     var bare = self
-    (bare.order, bare.clientSecretOrder, bare.passwordOrder, bare.logoutOrder) = (nil, nil, nil, nil)
+    (bare.order, bare.clientSecretOrder, bare.passwordOrder) = (nil, nil, nil)
+    (bare.logoutOrder, bare.formerTokenOrder) = (nil, nil)
     return bare == AccountRecord(name: name)
   }
 
-  /// Gives those that `before` did not have the number `order`.
+  /// Gives those that are other ones than `before` had the number `order`; none is another one, too.
   mutating func numberSecrets(insteadOf before: AccountRecord?, _ order: UInt64) {
-    if clientSecret != before?.clientSecret { clientSecretOrder = clientSecret == nil ? nil : order }
-    if password != before?.password { passwordOrder = password == nil ? nil : order }
+    if clientSecret != before?.clientSecret { clientSecretOrder = order }
+    if password != before?.password { passwordOrder = order }
   }
 
   /// What is kept beside the login.
@@ -85,6 +88,7 @@ package struct AccountRecord: Sendable, Equatable, Codable {
     case clientSecret = "client_secret"
     case formerBinding = "former_binding"
     case logoutOrder = "logout_order"
+    case formerTokenOrder = "former_token_order"
     case clientSecretPlace = "client_secret_place"
     case passwordPlace = "password_place"
     case clientSecretOrder = "client_secret_order"

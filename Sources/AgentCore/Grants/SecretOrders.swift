@@ -1,4 +1,5 @@
-/// Which secrets are kept for an account, by the numbers of the changes that set them: another secret has another number.
+/// Which secrets are kept for an account, by the numbers of the changes that set them, or took them out: another secret has another
+/// number.
 package struct SecretOrders: Sendable, Equatable {
   package let clientSecret: UInt64?
   package let password: UInt64?

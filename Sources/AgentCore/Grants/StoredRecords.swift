@@ -6,7 +6,7 @@ import TokenVault
 struct StoredRecords: Sendable {
   /// In the order in which they were written.
   private(set) var accounts: [(stored: VaultRecord, record: AccountRecord)] = []
-  /// Sealed by us and still not readable: a later version wrote them. They are left alone.
+  /// Sealed with the vault's key and still not readable: a later version wrote them, or nobody's. They are left alone.
   private(set) var later: [RecordID] = []
 
   /// Away from the caller's actor: ten thousand records take a while.
@@ -20,6 +20,6 @@ struct StoredRecords: Sendable {
 
   private static func record(_ stored: VaultRecord) -> AccountRecord? {
     let record = stored.payload.withBytes { ShapeDecoder.read(AccountRecord.self, Array($0)) }
-    return record.flatMap { $0.format <= AccountRecord.format ? $0 : nil }
+    return record.flatMap { $0.format <= AccountRecord.format && $0.isInBounds ? $0 : nil }
   }
 }

@@ -15,7 +15,7 @@ extension CredentialService {
     var overtaken: UInt64 = 0
     /// The commit that has written what is kept as it was last changed, or a later one; what is not written yet comes after all.
     private(set) var newsCommit = UInt64.max
-    private var news: UInt64?
+    private var news: RecordAge?
     /// The commit that has written what is kept, or that it was read from.
     private(set) var lastCommit: UInt64 = 0
     /// Where its tokens come from, with what that was found by; nil: nothing is kept.
@@ -69,8 +69,8 @@ extension CredentialService {
     /// What is kept was written by `commit`.
     func noteNews(at commit: UInt64) {
       lastCommit = commit
-      guard newsCommit == .max || machine.record?.order != news else { return }
-      (newsCommit, news) = (commit, machine.record?.order)
+      guard newsCommit == .max || machine.record?.age != news else { return }
+      (newsCommit, news) = (commit, machine.record?.age)
     }
   }
 }

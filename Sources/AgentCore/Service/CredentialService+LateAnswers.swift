@@ -47,7 +47,8 @@ extension CredentialService {
   nonisolated func lateAnswers() async -> [RecordID: [LateToken]] {
     do throws(VaultError) {
       return try await store.lateAnswers().reduce(into: [:]) { found, answer in
-        let late = answer.payload.withBytes { ShapeDecoder.read(LateToken.self, Array($0)) }
+        let read = answer.payload.withBytes { ShapeDecoder.read(LateToken.self, Array($0)) }
+        let late = read.flatMap { $0.isInBounds ? $0 : nil }
         if let late { found[answer.record, default: []].append(late) }
       }
     } catch {

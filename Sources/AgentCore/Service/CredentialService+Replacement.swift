@@ -73,7 +73,7 @@ extension CredentialService {
     for account in others.compactMap({ accounts[$0] }) {
       // A vault that was written after what was read for the account, and does not have it, has forgotten it.
       if found.commit > account.newsCommit, !ids.contains(account.id), account.machine.isWritten,
-        let newest = account.machine.newest, numbers.isOfEarlierLife(newest.change)
+        let newest = account.machine.newest, numbers.isOfEarlierLife(newest.last)
       {
         logger.warning("that vault has forgotten an account", metadata: ["account": "\(account.name)"])
         restore(AccountRecord(name: account.name), account, afterRollback: rollback)

@@ -7,6 +7,8 @@ struct Serials {
 
   /// An agent gives 16 million numbers before they reach those of the next commit.
   private static let bitsBelowCommit: UInt64 = 24
+  /// One commit a millisecond reaches it after two years; a vault with more has been sealed by hand.
+  private static let greatestCommit: UInt64 = 1 << 36
 
   /// Of a waiter, or of a change: greater than that of every login and logout before.
   mutating func nextID() -> UInt64 {
@@ -17,11 +19,8 @@ struct Serials {
   /// Those of `records` were given in an earlier life. `commit` is the last one that this machine remembers of the vault: an older
   /// copy of it does not know all of them, so a life begins above what the one before can have given.
   mutating func follow(_ records: [AccountRecord], commit: UInt64) {
-    let orders = records.flatMap { record in
-      [record.order, record.grant?.order, record.logoutOrder, record.clientSecretOrder, record.passwordOrder]
-        + record.revocations.map(\.order)
-    }
-    lastID = max(lastID, orders.compactMap(\.self).max() ?? 0, commit << Self.bitsBelowCommit)
+    let floor = min(commit, Self.greatestCommit) << Self.bitsBelowCommit
+    lastID = max(lastID, records.flatMap(\.numbers).max() ?? 0, floor)
   }
 
   /// What was read from the vault just now was given before.

@@ -111,7 +111,9 @@ struct CommitCounter {
       _ = reader.raw(vaultID.count)
       return reader.integer(UInt64.self)
     }
-    guard let commit, constantTimeEquals(try self.place(for: commit), place) else { return nil }
+    guard let commit, commit <= Catalogue.greatestNumber, constantTimeEquals(try self.place(for: commit), place) else {
+      return nil
+    }
     return commit
   }
 }

@@ -17,6 +17,9 @@ struct Catalogue: Equatable {
   var slots: [UInt32: [UInt8]]
   var entries: [RecordID: Entry] = [:]
 
+  /// Of commits and versions. No vault comes near it; whoever knows the key can seal any number, and the next one has to be greater.
+  static let greatestNumber: UInt64 = 1 << 62
+
   /// Bytes of a slot's fingerprint: as hard to forge as the vault id is to guess.
   static let slotFingerprintCount = 16
 
@@ -73,7 +76,8 @@ struct Catalogue: Equatable {
 
   private init?(reading reader: inout ByteReader) {
     guard
-      let commit = reader.integer(UInt64.self), let rollbackExpected = reader.integer(UInt64.self),
+      let commit = reader.integer(UInt64.self), commit <= Self.greatestNumber,
+      let rollbackExpected = reader.integer(UInt64.self), rollbackExpected <= Self.greatestNumber,
       let slotCount = reader.integer(UInt32.self)
     else { return nil }
     self.init(commit: commit, rollbackExpected: rollbackExpected, slots: [:])
@@ -87,7 +91,8 @@ struct Catalogue: Equatable {
     for _ in 0..<recordCount {
       guard
         let idBytes = reader.raw(RecordID.byteCount), let id = RecordID(idBytes),
-        let version = reader.integer(UInt64.self), let written = reader.integer(UInt64.self),
+        let version = reader.integer(UInt64.self), version <= Self.greatestNumber,
+        let written = reader.integer(UInt64.self), written <= Self.greatestNumber,
         entries.updateValue(Entry(version: version, commit: written), forKey: id) == nil
       else { return nil }
     }

@@ -6,6 +6,8 @@ import Testing
 
 @Suite("Two copies of an account's record")
 struct RecordCopiesTests {
+  private static let now = Moment(bootID: "boot-1", bootSeconds: 10, wallSeconds: 1_700_000_000)
+
   private static func record(login: UInt64? = nil, logout: UInt64? = nil, change: UInt64?) -> AccountRecord {
     AccountRecord.loggedIn().with {
       $0.grant?.order = login
@@ -39,21 +41,79 @@ struct RecordCopiesTests {
     let older = Self.secret("b", 5, in: Self.record(login: 1, change: 5)).with {
       ($0.password, $0.passwordOrder) = (StoredSecret(Secret("p")), 10)
     }
-    #expect(newer.lacksParts(of: older))
-    newer.join(older)
+    #expect(newer.lacksParts(of: older, at: Self.now))
+    newer.join(older, at: Self.now)
     #expect(newer.clientSecret == older.clientSecret && newer.clientSecretOrder == 5)
     #expect(newer.password == older.password && newer.passwordOrder == 10)
-    #expect(newer.grant?.order == 9 && !newer.lacksParts(of: older))
+    #expect(newer.grant?.order == 9 && !newer.lacksParts(of: older, at: Self.now))
   }
 
   @Test("an earlier secret, one without a number, and one that was taken out since are not")
   func earlierSecrets() {
     let kept = Self.secret("a", 6, in: Self.record(login: 9, change: 9))
     for number: UInt64? in [5, nil] {
-      #expect(!kept.lacksParts(of: Self.secret("b", number, in: Self.record(login: 1, change: 5))))
+      #expect(!kept.lacksParts(of: Self.secret("b", number, in: Self.record(login: 1, change: 5)), at: Self.now))
     }
     let takenOut = Self.record(login: 7, change: 9)
-    #expect(!takenOut.lacksParts(of: Self.secret("b", 8, in: Self.record(login: 1, change: 8))))
+    #expect(!takenOut.lacksParts(of: Self.secret("b", 8, in: Self.record(login: 1, change: 8)), at: Self.now))
+  }
+
+  private static func token(_ text: String, _ number: UInt64, in record: AccountRecord) -> AccountRecord {
+    record.with {
+      $0.grant?.refreshToken = StoredSecret(Secret(text))
+      $0.grant?.tokenOrder = number
+    }
+  }
+
+  @Test("of one login the later token is newer, whatever was changed beside it since")
+  func tokensBeforeChanges() {
+    let refreshed = Self.token("r2", 8, in: Self.record(login: 1, change: 1))
+    #expect(Self.token("r1", 1, in: Self.record(login: 1, change: 20)).age < refreshed.age)
+    #expect(refreshed.age < Self.record(login: 9, change: 9).age)
+  }
+
+  @Test("what was accepted later is taken in, of the same login alone")
+  func acceptance() {
+    var newer = Self.token("r2", 8, in: Self.record(login: 1, change: 1))
+    let accepted = newer.with {
+      $0.grant?.binding.hosts = ["https://a.example"]
+      $0.grant?.bindingOrder = 20
+    }
+    #expect(!accepted.lacksParts(of: newer, at: Self.now))
+    newer.join(accepted, at: Self.now)
+    #expect(newer.grant?.binding.hosts == ["https://a.example"] && newer.grant?.bindingOrder == 20)
+    let other = Self.record(login: 9, change: 9)
+    #expect(!other.lacksParts(of: accepted, at: Self.now))
+  }
+
+  @Test("a secret that was taken out later is out, whichever counts")
+  func takenOut() {
+    var newer = Self.secret("a", 2, in: Self.record(login: 9, change: 9))
+    newer.join(Self.record(login: 1, change: 20).with { $0.clientSecretOrder = 20 }, at: Self.now)
+    #expect(newer.clientSecret == nil && newer.clientSecretOrder == 20)
+  }
+
+  @Test("tokens that a logout did not know are to be revoked, those that it ended are not again")
+  func unknownTokens() {
+    let loggedOut = Self.record(logout: 20, change: 20).with { $0.formerTokenOrder = 5 }
+    func owed(_ token: UInt64) -> [UInt64?] {
+      var joined = loggedOut
+      joined.join(Self.token("r", token, in: Self.record(login: 1, change: 1)), at: Self.now)
+      return joined.revocations.map(\.order)
+    }
+    for token: UInt64 in [8, 21] { #expect(!owed(token).isEmpty && owed(token).allSatisfy { $0 == 20 }) }
+    #expect(owed(5).isEmpty)
+  }
+
+  @Test("no number, time or count of a record is so great that it cannot be counted on")
+  func bounds() {
+    #expect(Self.record(login: 1, change: 1).isInBounds)
+    let broken: [(inout AccountRecord) -> Void] = [
+      { $0.order = .max }, { $0.grant?.tokenOrder = 1 << 62 }, { $0.grant?.loggedIn.wallSeconds = 1e300 },
+      { $0.grant?.lastAskedWallSeconds = -1e16 }, { $0.tokens[0].lifeSeconds = 1e300 },
+      { $0.tokens[0].received.bootSeconds = -.infinity },
+    ]
+    for change in broken { #expect(!Self.record(login: 1, change: 1).with(change).isInBounds) }
   }
 
   @Test("a forgotten account is no copy of a login")

@@ -87,6 +87,8 @@ struct ChangeTests {
     var left = AccountRecord(name: "work")
     left.revocations = owed
     (left.order, left.logoutOrder) = (driver.durable?.order, driver.durable?.order)
+    // The secret went with the logout's end, and its number says when.
+    left.clientSecretOrder = driver.durable?.clientSecretOrder
     #expect(driver.durable == left)
     for revocation in owed {
       driver.change(.dropRevocation(revocation))

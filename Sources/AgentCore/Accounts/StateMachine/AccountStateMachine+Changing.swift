@@ -18,8 +18,9 @@ extension AccountStateMachine {
       next.name = name
       next.grant = grant
       next.grant?.order = order
+      next.grant?.tokenOrder = order
       next.grant?.afterRollback = rollback
-      (next.formerBinding, next.logoutOrder) = (nil, nil)
+      (next.formerBinding, next.logoutOrder, next.formerTokenOrder) = (nil, nil, nil)
       next.tokens = token.map { [$0] } ?? []
       next.intent = nil
       next.bindSecrets(to: grant.binding, used: used.unlessChanged(secretChanges))
@@ -35,7 +36,7 @@ extension AccountStateMachine {
       guard let grant = next.grant else { return [.changed(id, nil)] + proceed(at: now) }
       next.owe(Self.revocations(of: grant, next, at: asked ?? now, order: id))
       if next.clientSecret != nil, next.clientSecretPlace == nil { next.clientSecretPlace = SecretPlace(grant.binding) }
-      (next.formerBinding, next.logoutOrder) = (grant.binding, id)
+      (next.formerBinding, next.logoutOrder, next.formerTokenOrder) = (grant.binding, id, grant.tokenOrder)
       next.grant = nil
       next.tokens = []
       next.intent = nil
@@ -68,6 +69,7 @@ extension AccountStateMachine {
       next.grant?.take(secret, received: now, lifeSeconds: nil, parent: nil)
       next.grant?.loggedIn = now
       next.grant?.order = order
+      next.grant?.tokenOrder = order
       next.grant?.afterRollback = rollback
       next.grant?.verdict = nil
       // Whose it is, the server tells with the first refresh.
@@ -85,6 +87,7 @@ extension AccountStateMachine {
     case .forgetSecret(.refreshToken, _):
       next.grant?.refreshToken = nil
       next.grant?.otherRefreshToken = nil
+      next.grant?.tokenOrder = order
       next.intent = nil
     case .accept(let binding, let from, let login, let lenders, let secrets):
       guard next.grant?.binding == from, login == nil || login == next.grant?.loginID,
@@ -92,6 +95,7 @@ extension AccountStateMachine {
       else { return [.changed(id, .changedMeanwhile(name))] + proceed(at: now) }
       next.move(to: binding)
       next.grant?.lenders = lenders.isEmpty ? nil : lenders
+      next.grant?.bindingOrder = order
       // Another account's token, or another person's, was agreed to: what was got for the one before is not that.
       if from.request?.lent != binding.request?.lent { next.tokens = [] }
     case .keepLenders(let lent, let from):
@@ -101,12 +105,13 @@ extension AccountStateMachine {
     case .lateToken(let late):
       guard latest != nil else { return [.changed(id, nil)] + proceed(at: now) }
       next.take(late)
+      if next.grant != latest?.grant { next.grant?.tokenOrder = order }
     case .dropRevocation(let revocation):
       // Of several clients that a server gave one token, each is to be deleted; and two servers may give the same one.
       next.revocations.removeAll {
         $0.token == revocation.token && $0.clientURI == revocation.clientURI && $0.binding == revocation.binding
       }
-    case .writeAnew(let older): older.map { next.join($0) }
+    case .writeAnew(let older): older.map { next.join($0, at: now) }
     case .forget(let login?, _) where login != next.grant?.loginID ?? "":
       return [.changed(id, .changedMeanwhile(name))] + proceed(at: now)
     case .forget(_, let secrets?) where secrets != next.keptSecrets:
@@ -127,11 +132,11 @@ extension AccountStateMachine {
       next.keep(registration)
     case .forget:
       next.keepRegistrations(at: now) { _ in false }
-      let revocations = next.revocations
+      let (revocations, former) = (next.revocations, next.formerTokenOrder)
       next = AccountRecord(name: name)
       next.revocations = revocations
       // A copy that has the login is older than what is left.
-      next.logoutOrder = order
+      (next.logoutOrder, next.formerTokenOrder) = (order, former)
       if revocations.contains(where: { $0.clientURI != nil }) { revocationQueue.ask(for: revocations) }
     }
     if change.isNews {

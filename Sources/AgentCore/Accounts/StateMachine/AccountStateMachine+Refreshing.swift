@@ -164,7 +164,7 @@ extension AccountStateMachine {
         next.grant?.take(
           refreshToken, received: call.started, lifeSeconds: answer.refreshTokenLifeSeconds,
           parent: call.grant.refreshToken.map { Fingerprint(of: $0).description })
-        next.order = order
+        next.grant?.tokenOrder = order
       } else if call.isLogin, case .granted = answer.verdict {
         // A new login without a refresh token: the old one is of a grant that is over.
         next.grant?.refreshToken = nil
@@ -200,7 +200,7 @@ extension AccountStateMachine {
         scope: granted.scope ?? (call.scope.isEmpty ? next.grant?.scope ?? [] : call.scope), received: call.started,
         lifeSeconds: granted.lifetime.knownSeconds.map(Double.init))
       next.tokens = tokens(next.tokens, adding: token)
-      next.order = order
+      next.grant?.tokenOrder = order
       next.grant?.refreshed = call.started
       next.grant?.verdict = nil
       next.grant?.takeIdentity(of: granted, call)

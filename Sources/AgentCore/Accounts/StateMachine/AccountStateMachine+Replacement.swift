@@ -76,7 +76,7 @@ extension AccountStateMachine {
     if let record, let lost, let late = LateToken(in: lost, insteadOf: record, at: now) {
       changes.insert((0, .lateToken(late)), at: 0)
     }
-    if let older = lost ?? record, !found.isEmpty, found.lacksParts(of: older) {
+    if let older = lost ?? record, !found.isEmpty, found.lacksParts(of: older, at: now) {
       changes.insert((0, .writeAnew(insteadOf: older)), at: 0)
     }
     var next = found.isEmpty ? nil : found
