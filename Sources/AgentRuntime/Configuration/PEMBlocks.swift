@@ -12,9 +12,11 @@ enum PEMBlocks {
 
   /// What a login with a private authority is bound to, of the file that holds it: words beside the certificates say nothing.
   /// SHA-256 in hex.
-  static func digest(ofAuthority text: [UInt8]) -> String {
-    let certificates = certificates(in: text)
-    return Hex.encode(Digest.sha256(certificates.isEmpty ? text : certificates))
+  static func digest(ofAuthority text: [UInt8]) -> String { digest(certificates(in: text), of: text) }
+
+  /// `certificates` are those of `text`.
+  static func digest(_ certificates: [UInt8], of text: [UInt8]) -> String {
+    Hex.encode(Digest.sha256(certificates.isEmpty ? text : certificates))
   }
 
   /// Where the first private key is that a TLS server can use (RFC 7468 §10, §11, and the older kinds); nil: there is none.

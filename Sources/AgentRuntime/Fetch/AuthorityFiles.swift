@@ -39,10 +39,10 @@ final class AuthorityFiles: Sendable {
   func content(_ authority: NamedAuthority) async -> Content {
     await now(authority.file).flatMap { bytes in
       guard !bytes.isEmpty else { return .failure(Self.failure(authority.file, "is empty")) }
-      guard PEMBlocks.digest(ofAuthority: bytes) == authority.digest else {
+      let certificates = PEMBlocks.certificates(in: bytes)
+      guard PEMBlocks.digest(certificates, of: bytes) == authority.digest else {
         return .failure(Self.failure(authority.file, "is no longer the one that was agreed to"))
       }
-      let certificates = PEMBlocks.certificates(in: bytes)
       guard !certificates.isEmpty else { return .failure(Self.failure(authority.file, "holds no certificate (PEM)")) }
       return .success(certificates)
     }
