@@ -31,6 +31,10 @@ package enum ExtraParameters {
   /// repeated one, ``ProtocolError/parameter(name:reason:)`` for a malformed one. `resource` and `audience` may repeat.
   package static func checkForAuthorization(_ extra: [ExtraParameter]) throws(ProtocolError) {
     try check(extra) { reservedForAuthorization.contains($0) || $0.hasPrefix("code_challenge") }
+    // What the ID token is held against (OpenID Connect Core 1.0 §3.1.2.1): one that cannot be read would not be.
+    for age in extra where age.name == "max_age" && Int(age.value).map({ $0 >= 0 }) != true {
+      throw .parameter(name: age.name, reason: "it is a whole number of seconds")
+    }
   }
 
   /// Throws as ``checkForAuthorization(_:)``.

@@ -149,6 +149,8 @@ struct DefinitionTests {
       Bad("access_token = \"x\"", "access_token", "oauthctl login work"),
       Bad("[token_parameters]\nclient_secret = \"x\"", "token_parameters.client_secret", "oauthctl secret set"),
       Bad("[authorize_parameters]\nstate = \"x\"", "authorize_parameters.state", "the protocol sets it"),
+      Bad("[authorize_parameters]\nmax_age = \"1e3\"", "authorize_parameters.max_age", "whole number of seconds"),
+      Bad("[authorize_parameters]\nmax_age = \"-1\"", "authorize_parameters.max_age", "whole number of seconds"),
       Bad(
         "[authorize_parameters]\ncode_challenge_method = \"plain\"", "authorize_parameters.code_challenge_method",
         "the protocol sets it"),
