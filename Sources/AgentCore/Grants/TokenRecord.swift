@@ -30,10 +30,8 @@ package struct TokenRecord: Sendable, Equatable, Codable {
   /// Boot time, in the boot of `now`, at which its life ends; nil where the life is not known.
   package func endBootSeconds(at now: Moment) -> Double? {
     guard let lifeSeconds else { return nil }
-    if received.bootID == now.bootID { return min(received.bootSeconds, now.bootSeconds) + lifeSeconds }
-    // From the future, by the wall clock: one of the two was wrong, and nobody can know how old it is.
-    if now.seconds(since: received) < -ClockStepDetector.stepSeconds { return now.bootSeconds }
-    return now.bootSeconds + lifeSeconds - now.elapsed(since: received)
+    let elapsed = now.longestElapsed(since: received)
+    return elapsed.isFinite ? now.bootSeconds + lifeSeconds - elapsed : now.bootSeconds
   }
 
   /// Seconds left; nil where the life is not known.

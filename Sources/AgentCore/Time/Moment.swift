@@ -28,6 +28,13 @@ package struct Moment: Sendable, Equatable, Codable {
   /// Seconds from `earlier` to here, and none when a clock that was set back puts `earlier` later.
   package func elapsed(since earlier: Moment) -> Double { max(0, seconds(since: earlier)) }
 
+  /// Seconds from `earlier` to here, for what may not be believed too young: without end where `earlier` is of the future by more than
+  /// a step of a clock, in whatever boot or time namespace. One of the clocks was wrong then, and nobody can know.
+  package func longestElapsed(since earlier: Moment) -> Double {
+    let seconds = seconds(since: earlier)
+    return seconds < -ClockStepDetector.stepSeconds ? .infinity : max(0, seconds)
+  }
+
   /// This moment moved on both clocks.
   package func advanced(by seconds: Double) -> Moment {
     Moment(

@@ -67,6 +67,20 @@ struct ReuseWindowTests {
     #expect(early.sent.count == 1)
   }
 
+  @Test(
+    "a sending from the future, by a clock that was set back, may be of any age: nothing is sent after it",
+    arguments: [
+      Moment(bootID: "boot-2", bootSeconds: 5, wallSeconds: 0),
+      Moment(bootID: "boot-1", bootSeconds: 5, wallSeconds: 0),
+    ])
+  func future(now: Moment) {
+    let driver = MachineDriver(.expired().withIntent(attempt: 1), .plain.with { $0.reuseGraceSeconds = 30 })
+    driver.now = now
+    driver.wakes()
+    driver.saved()
+    #expect(driver.sent.isEmpty && driver.durable?.grant?.verdict?.isUnconfirmed == true)
+  }
+
   @Test("an answer that decides nothing begins no new window: it counts from the lost sending")
   func answerBetween() {
     let driver = MachineDriver(.expired().withIntent(attempt: 1), .plain.with { $0.reuseGraceSeconds = 30 })

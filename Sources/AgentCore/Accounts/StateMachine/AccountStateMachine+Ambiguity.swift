@@ -36,7 +36,7 @@ extension AccountStateMachine {
 
   func maySendAgain(_ intent: RefreshIntent, at now: Moment) -> Bool {
     guard intent.attempt < Self.attempts, definition?.ambiguousRetry != .never else { return false }
-    return reuseGraceSeconds.map { now.elapsed(since: intent.first ?? intent.at) < $0 } ?? true
+    return reuseGraceSeconds.map { now.longestElapsed(since: intent.first ?? intent.at) < $0 } ?? true
   }
 
   /// Whether the refresh token of a lost request is sent again at once, so that whoever asks waits for it. Where the server

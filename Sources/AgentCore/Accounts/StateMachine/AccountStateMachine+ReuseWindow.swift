@@ -37,7 +37,7 @@ extension AccountStateMachine {
 
   private func isInWindow(_ flight: Flight, at now: Moment) -> Bool {
     guard let grace = reuseGraceSeconds, let first = flight.first else { return false }
-    return now.elapsed(since: first.started) < grace
+    return now.longestElapsed(since: first.started) < grace
   }
 
   /// What is left of the window, in seconds, for a refresh token whose intent says that it is sent again; nil: nothing
@@ -46,7 +46,7 @@ extension AccountStateMachine {
     guard let grace = reuseGraceSeconds, let record, record.grant?.needsLogin == false, let intent = record.intent,
       intent.attempt > 1
     else { return nil }
-    return grace - now.elapsed(since: intent.first ?? intent.at)
+    return max(-1, grace - now.longestElapsed(since: intent.first ?? intent.at))
   }
 
   /// The intent of the second sending first, as of every other.
