@@ -108,6 +108,14 @@ int clinux_close_from(int first) { return close_range((unsigned)first, ~0U, 0); 
 
 int clinux_open_folder(const char *path) { return open(path, O_PATH | O_DIRECTORY | O_CLOEXEC); }
 
+int clinux_copy_access_list(int from, int to) {
+  static const char name[] = "system.posix_acl_access";
+  char list[16 << 10];
+  ssize_t size = fgetxattr(from, name, list, sizeof list);
+  if (size < 0) return errno == ENODATA || errno == EOPNOTSUPP ? 0 : -1;
+  return fsetxattr(to, name, list, (size_t)size, 0);
+}
+
 long clinux_filesystem_type(const char *path) {
   struct statfs status;
   if (statfs(path, &status) != 0) return -1;

@@ -29,13 +29,18 @@ package enum StartPolicy {
     guard let home, home.kind == .directory else {
       return ("HOME is not a directory: \(PrintableText.escaped(path))", "set HOME to your home directory")
     }
-    if home.owner != effectiveUID {
-      return (
-        "HOME belongs to another user: \(PrintableText.escaped(path))",
-        environment["SUDO_UID"] == nil ? "set HOME to your own" : "run it without sudo, or with sudo -H"
-      )
-    }
-    return nil
+    return othersHome(path, home, isSudo: environment["SUDO_UID"] != nil, effectiveUID: effectiveUID)
+  }
+
+  /// Why nothing is done for the user of a home at `path`; nil: it is the user's own, or none.
+  package static func othersHome(
+    _ path: String, _ home: SocketLocation.FileStatus?, isSudo: Bool, effectiveUID: UInt32
+  ) -> (reason: String, hint: NextStep)? {
+    guard let home, home.owner != effectiveUID else { return nil }
+    return (
+      "HOME belongs to another user: \(PrintableText.escaped(path))",
+      isSudo ? "run it without sudo, or with sudo -H" : "set HOME to your own"
+    )
   }
 
   /// The variables an agent gets, sorted: what it needs to find its files and speak the user's language. What else the

@@ -14,7 +14,9 @@ struct UserManager {
 
   /// systemctl, when the manager runs and a unit file is there. Files alone are looked at.
   func program() -> String? {
-    guard let runtime = environment["XDG_RUNTIME_DIR"], LiveSystem.status("\(runtime)/systemd/private")?.kind == .socket
+    // After su(1) the variable names another user's, whose manager starts nothing for this one.
+    guard let runtime = environment["XDG_RUNTIME_DIR"], LiveSystem.followedStatus(runtime)?.owner == geteuid(),
+      LiveSystem.status("\(runtime)/systemd/private")?.kind == .socket
     else { return nil }
     let folders = StartPolicy.unitFolders(environment)
     guard folders.contains(where: { LiveSystem.followedStatus("\($0)/\(Self.unit)") != nil }) else { return nil }

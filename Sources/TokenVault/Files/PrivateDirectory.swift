@@ -43,7 +43,8 @@ enum PrivateDirectory {
     return status.st_mode & S_IFMT != S_IFDIR || status.st_uid != geteuid() || status.st_mode & 0o022 != 0
   }
 
-  /// Opens `path`, making it and the folders above it with mode 0700 where they are missing, each durably.
+  /// Opens `path`, making it and the folders above it with mode 0700 where they are missing, each durably. None is made in a folder of
+  /// another user, who could take it away again.
   static func make(_ path: String, isSecret: Bool) throws(VaultError) -> FileDescriptor {
     guard path.hasPrefix("/") else { throw .storageFailed("not an absolute path: \(path)") }
     try makeMissing(path)
@@ -56,6 +57,11 @@ enum PrivateDirectory {
     if stat(path, &status) == 0 { return }
     let parent = self.parent(of: path)
     if parent != path { try makeMissing(parent) }
+    // Whose the root is stands for the system's user in a user namespace.
+    var root = stat()
+    if stat(parent, &status) == 0, stat("/", &root) == 0, ![0, geteuid(), root.st_uid].contains(status.st_uid) {
+      throw .unsafePermissions(path: parent, fix: "name folders of your own by XDG_DATA_HOME and XDG_STATE_HOME")
+    }
     guard mkdir(path, 0o700) == 0 || errno == EEXIST else { throw .system("mkdir", path) }
     let number = Glibc.open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     guard number >= 0 else { throw .system("open", parent) }

@@ -26,7 +26,7 @@ extension AccountCommand {
           throw .configuration("\(name): nothing can be accepted yet: \(problem.sentence)", next: problem.nextStep)
         }
       }
-      let nothing = "nothing to accept, the file says what the login was made with."
+      let nothing = "nothing to accept, the file names nothing else than the login is bound to."
       if preview.differences.isEmpty {
         if json { context.terminal.data(JSONText.pretty(preview)) }
         context.terminal.say("\(name): \(nothing)")

@@ -1,3 +1,4 @@
+import AgentClient
 import AgentWire
 import ArgumentParser
 import Glibc
@@ -8,6 +9,15 @@ struct SetupCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "setup", abstract: "Sets up other programs to use oauthctl.",
     subcommands: [Git.self, Proxy.self, Scheme.self])
+
+  /// - Throws: `CommandError.configuration` where the files of another user would be changed, and would be this one's then.
+  static func checkHome(_ environment: Environment) throws(CommandError) {
+    guard let path = environment.home,
+      let refusal = StartPolicy.othersHome(
+        path, LiveSystem.followedStatus(path), isSudo: environment["SUDO_UID"] != nil, effectiveUID: geteuid())
+    else { return }
+    throw .configuration("\(refusal.reason); nothing is written", next: refusal.hint)
+  }
 
   struct Git: ContextCommand {
     static let configuration = CommandConfiguration(
@@ -29,6 +39,7 @@ struct SetupCommand: ParsableCommand {
     @OptionGroup var verbosity: Verbosity
 
     func run(_ context: CommandContext) throws(CommandError) {
+      try SetupCommand.checkHome(context.environment)
       if let account { try AccountName.check(account) }
       if remove, account != nil {
         throw .usage(

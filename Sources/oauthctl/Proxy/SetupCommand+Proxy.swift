@@ -18,6 +18,7 @@ extension SetupCommand {
     @OptionGroup var verbosity: Verbosity
 
     func run(_ context: CommandContext) throws(CommandError) {
+      try SetupCommand.checkHome(context.environment)
       guard let folder = context.environment.folder(.configuration) else {
         throw .configuration("HOME is not set, so there is no place for config.toml", next: .run("export HOME=…"))
       }

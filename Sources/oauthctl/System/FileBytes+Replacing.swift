@@ -4,8 +4,8 @@ import Glibc
 import SystemFacts
 
 extension FileBytes {
-  /// Replaces a file's content at once: a temporary file beside it, fsync, rename, fsync of the folder. Its mode
-  /// stays, and is 0600 of a new one.
+  /// Replaces a file's content at once: a temporary file beside it, fsync, rename, fsync of the folder. Its mode,
+  /// group and access list stay, or nobody but its owner may read it then; it is 0600 of a new one.
   ///
   /// `link` is where the file is read: `path` itself, or a symbolic link that leads there, which stays. The folder is held from the
   /// first look on, and what is replaced in it is the very file that `link` leads to: a way that is turned meanwhile leads nowhere.
@@ -34,7 +34,7 @@ extension FileBytes {
     }
     var about = stat()
     if fstatat(folder, name, &about, AT_SYMLINK_NOFOLLOW) == 0, about.st_mode & S_IFMT == S_IFREG {
-      _ = fchmod(descriptor, about.st_mode & 0o777)
+      giveRights(of: name, about, in: folder, to: descriptor)
     }
     guard writeAll(bytes, to: descriptor), fsync(descriptor) == 0 else {
       let error = unwritten(path)
@@ -66,6 +66,21 @@ extension FileBytes {
       close(entries)
     }
     return true
+  }
+
+  /// A group of this process, or of the folder, is not that of the file: with its bits others could read what they could not. So could
+  /// they without an access list, whose mask these bits are then.
+  private static func giveRights(of name: String, _ about: stat, in folder: Int32, to descriptor: Int32) {
+    var new = stat()
+    guard fstat(descriptor, &new) == 0 else { return }
+    let owner = geteuid() == 0 ? about.st_uid : new.st_uid
+    let isSame = (owner, about.st_gid) == (new.st_uid, new.st_gid) || fchown(descriptor, owner, about.st_gid) == 0
+    let old = openat(folder, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+    defer { if old >= 0 { close(old) } }
+    _ = fchmod(descriptor, about.st_mode & (isSame ? 0o777 : 0o700))
+    if isSame, old < 0 || clinux_copy_access_list(old, descriptor) != 0 {
+      _ = fchmod(descriptor, about.st_mode & 0o700)
+    }
   }
 
   /// A new file beside `path`, which its owner alone may read. Its path.
