@@ -18,7 +18,7 @@ extension AccountRecord {
   /// Every number that was given for it: see ``order``.
   var numbers: [UInt64] {
     let own = [order, logoutOrder, formerTokenOrder, clientSecretOrder, passwordOrder]
-    return (own + [grant?.order, grant?.tokenOrder, grant?.bindingOrder] + revocations.map(\.order)).compactMap(\.self)
+    return (own + [grant?.order, grant?.tokenOrder] + revocations.map(\.order)).compactMap(\.self)
   }
 
   private var seconds: [Double] {

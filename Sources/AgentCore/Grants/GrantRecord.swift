@@ -25,8 +25,6 @@ package struct GrantRecord: Sendable, Equatable, Codable {
   package var order: UInt64?
   /// The number of the last token that came, or that a person gave or took out; nil: it is from before they were numbered.
   package var tokenOrder: UInt64?
-  /// The number of the acceptance of ``binding``; nil: there was none since the login.
-  package var bindingOrder: UInt64?
   package var refreshed: Moment?
   /// Unix seconds of the last request for a token of this grant, as far as known when it was written.
   package var lastAskedWallSeconds: Double?
@@ -84,7 +82,6 @@ package struct GrantRecord: Sendable, Equatable, Codable {
     case lastAskedWallSeconds = "last_asked_wall_s"
     case afterRollback = "after_rollback"
     case tokenOrder = "token_order"
-    case bindingOrder = "binding_order"
     case askedScope = "asked_scope"
   }
 }

@@ -54,6 +54,7 @@ extension CredentialService {
     for (stored, record) in onePerAccount(read) {
       guard let account = accounts[record.name] else {
         begin(stored, record)
+        forgetAgain(record)
         continue
       }
       let isNewer = isNewer(record, stored, than: account)
@@ -63,6 +64,7 @@ extension CredentialService {
         account.id = stored.id
         restore(record, account, afterRollback: rollback)
         account.noteNews(at: stored.commit)
+        forgetAgain(record)
       } else {
         writeAnew(
           account, insteadOf: record, inPlaceOf: account.id == stored.id ? nil : stored.id,

@@ -1,3 +1,5 @@
+import HTTPTerms
+import OAuthProtocol
 import OAuthTerms
 import Sealing
 import Testing
@@ -54,8 +56,11 @@ struct RecordCopiesTests {
     for number: UInt64? in [5, nil] {
       #expect(!kept.lacksParts(of: Self.secret("b", number, in: Self.record(login: 1, change: 5)), at: Self.now))
     }
-    let takenOut = Self.record(login: 7, change: 9)
+    let takenOut = Self.record(login: 7, change: 9).with { $0.clientSecretOrder = 9 }
     #expect(!takenOut.lacksParts(of: Self.secret("b", 8, in: Self.record(login: 1, change: 8)), at: Self.now))
+    // Nothing was taken out where nothing was.
+    let accepted = Self.record(login: 1, change: 20)
+    #expect(accepted.lacksParts(of: Self.secret("b", 8, in: Self.record(login: 1, change: 8)), at: Self.now))
   }
 
   private static func token(_ text: String, _ number: UInt64, in record: AccountRecord) -> AccountRecord {
@@ -72,18 +77,25 @@ struct RecordCopiesTests {
     #expect(refreshed.age < Self.record(login: 9, change: 9).age)
   }
 
-  @Test("what was accepted later is taken in, of the same login alone")
+  @Test("of tokens without a number the one that came later is newer, and older than any with one")
+  func unnumberedTokens() {
+    let first = Self.record(login: 1, change: 30),
+      second = first.with {
+        $0.grant?.refreshTokenReceived = Moment.start.advanced(by: 60)
+        $0.order = 2
+      }
+    #expect(first.age < second.age && second.age < Self.token("r3", 1, in: first).age)
+  }
+
+  @Test("where tokens go is not taken from the other copy, nor are the places of secrets that stay")
   func acceptance() {
-    var newer = Self.token("r2", 8, in: Self.record(login: 1, change: 1))
+    let newer = Self.secret("a", 8, in: Self.token("r2", 8, in: Self.record(login: 1, change: 1)))
     let accepted = newer.with {
-      $0.grant?.binding.hosts = ["https://a.example"]
-      $0.grant?.bindingOrder = 20
+      $0.grant?.binding.tokenEndpoint = "https://b.example/token"
+      $0.grant?.binding.hosts = ["https://b.example"]
+      $0.order = 20
     }
-    #expect(!accepted.lacksParts(of: newer, at: Self.now))
-    newer.join(accepted, at: Self.now)
-    #expect(newer.grant?.binding.hosts == ["https://a.example"] && newer.grant?.bindingOrder == 20)
-    let other = Self.record(login: 9, change: 9)
-    #expect(!other.lacksParts(of: accepted, at: Self.now))
+    #expect(!newer.lacksParts(of: accepted, at: Self.now))
   }
 
   @Test("a secret that was taken out later is out, whichever counts")
@@ -103,6 +115,38 @@ struct RecordCopiesTests {
     }
     for token: UInt64 in [8, 21] { #expect(!owed(token).isEmpty && owed(token).allSatisfy { $0 == 20 }) }
     #expect(owed(5).isEmpty)
+    var unnumbered = loggedOut
+    unnumbered.join(Self.record(login: 1, change: 1), at: Self.now)
+    #expect(!unnumbered.revocations.isEmpty, "nobody knows, and twice is once too often at most")
+  }
+
+  @Test("a secret that was taken out is sent for nothing that waits, and goes with an account when all is told")
+  func secretsOfRevocations() {
+    let waiting = Self.secret("a", 2, in: Self.record(logout: 20, change: 20)).with {
+      var owed = RevocationRecord(
+        token: StoredSecret(Secret("r")), hint: "refresh_token", binding: .plain, since: Self.now)
+      owed.clientSecret = StoredSecret(Secret("a"))
+      $0.revocations = [owed]
+      $0.formerBinding = .plain
+    }
+    var joined = waiting
+    joined.join(Self.record(login: 1, change: 30).with { $0.clientSecretOrder = 30 }, at: Self.now)
+    #expect(joined.clientSecret == nil && joined.revocations.map(\.clientSecret) == [nil])
+    var forgotten = AccountRecord(name: "work").with { ($0.logoutOrder, $0.clientSecretOrder) = (40, 40) }
+    forgotten.join(waiting, at: Self.now)
+    #expect(forgotten.revocations.map(\.clientSecret) == [StoredSecret(Secret("a"))])
+  }
+
+  @Test("a client of a forgotten account is to be deleted, once")
+  func clientsOfForgotten() throws {
+    let uri = try WebURL("https://login.example.com/clients/1")
+    let management = ClientManagement(uri: uri, accessToken: Secret("token"))
+    let registered = Self.record(login: 1, change: 1).with {
+      $0.registrations = [ClientRegistrationRecord(binding: .plain, since: Self.now, management: management)]
+    }
+    var forgotten = AccountRecord(name: "work").with { $0.logoutOrder = 40 }
+    for _ in 1...2 { forgotten.join(registered, at: Self.now) }
+    #expect(forgotten.registrations == nil && forgotten.revocations.count { $0.clientURI != nil } == 1)
   }
 
   @Test("no number, time or count of a record is so great that it cannot be counted on")

@@ -68,7 +68,7 @@ struct ReplacementTests {
     #expect(driver.machine.isSavingOnlyCopy)
     driver.saved()
     #expect(driver.durable?.clientSecretOrder == 9 && driver.durable?.refreshToken == "newer")
-    #expect(driver.durable?.age == RecordAge(login: 5, token: 0, change: 5))
+    #expect(driver.durable?.order == 5 && driver.durable?.grant?.order == 5)
   }
 
   @Test("a newer login counts also where a refresh of the one before is under way, however that ends")

@@ -36,7 +36,7 @@ extension AccountStateMachine {
       guard let grant = next.grant else { return [.changed(id, nil)] + proceed(at: now) }
       next.owe(Self.revocations(of: grant, next, at: asked ?? now, order: id))
       if next.clientSecret != nil, next.clientSecretPlace == nil { next.clientSecretPlace = SecretPlace(grant.binding) }
-      (next.formerBinding, next.logoutOrder, next.formerTokenOrder) = (grant.binding, id, grant.tokenOrder)
+      (next.formerBinding, next.logoutOrder, next.formerTokenOrder) = (grant.binding, id, grant.tokenOrder ?? 0)
       next.grant = nil
       next.tokens = []
       next.intent = nil
@@ -95,7 +95,6 @@ extension AccountStateMachine {
       else { return [.changed(id, .changedMeanwhile(name))] + proceed(at: now) }
       next.move(to: binding)
       next.grant?.lenders = lenders.isEmpty ? nil : lenders
-      next.grant?.bindingOrder = order
       // Another account's token, or another person's, was agreed to: what was got for the one before is not that.
       if from.request?.lent != binding.request?.lent { next.tokens = [] }
     case .keepLenders(let lent, let from):
