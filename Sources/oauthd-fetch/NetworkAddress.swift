@@ -30,6 +30,40 @@ struct NetworkAddress: Equatable {
 
   private init(bytes: [UInt8]) { self.bytes = bytes }
 
+  /// Whether this machine has it: what goes to such an address comes from it, too. Nothing is sent, and no list of addresses is needed,
+  /// which a sandbox may keep from us.
+  var isThisMachines: Bool {
+    var place = sockaddr_storage()
+    var length = withUnsafeMutableBytes(of: &place) { write(into: $0) }
+    let socket = socket(Int32(place.ss_family), Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+    guard socket >= 0 else { return false }
+    defer { close(socket) }
+    return withUnsafeMutablePointer(to: &place) { storage in
+      storage.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
+        guard connect(socket, address, length) == 0 else { return false }
+        length = socklen_t(MemoryLayout<sockaddr_storage>.size)
+        return getsockname(socket, address, &length) == 0 && NetworkAddress(address) == self
+      }
+    }
+  }
+
+  /// As an address of a socket, of the port for discarded datagrams. Its size.
+  private func write(into place: UnsafeMutableRawBufferPointer) -> socklen_t {
+    let discard = in_port_t(9).bigEndian
+    if bytes.count == 4 {
+      var address = sockaddr_in()
+      (address.sin_family, address.sin_port) = (sa_family_t(AF_INET), discard)
+      withUnsafeMutableBytes(of: &address.sin_addr) { $0.copyBytes(from: bytes) }
+      place.storeBytes(of: address, as: sockaddr_in.self)
+      return socklen_t(MemoryLayout<sockaddr_in>.size)
+    }
+    var address = sockaddr_in6()
+    (address.sin6_family, address.sin6_port) = (sa_family_t(AF_INET6), discard)
+    withUnsafeMutableBytes(of: &address.sin6_addr) { $0.copyBytes(from: bytes) }
+    place.storeBytes(of: address, as: sockaddr_in6.self)
+    return socklen_t(MemoryLayout<sockaddr_in6>.size)
+  }
+
   /// Whether IANA's registries of special-purpose addresses (RFC 6890) call it one that can be reached from anywhere. Of IPv6
   /// only what is given out (2000::/3) counts, so what is registered later is private here until somebody looks at it. An
   /// IPv6 address that stands for one of IPv4 is what that one is.
@@ -40,7 +74,7 @@ struct NetworkAddress: Equatable {
   }
 
   /// The IPv4 address that a connection to this one ends at; nil: none.
-  private var embedded: NetworkAddress? {
+  var embedded: NetworkAddress? {
     if Self.mapped.contains(bytes) || Self.translated.contains(bytes) {
       return NetworkAddress(bytes: Array(bytes[12...]))
     }

@@ -11,12 +11,12 @@ struct NetworkRule {
   private(set) var isPublic = true
   private var refused = 0
   private var admitted = 0
-  /// Addresses that this machine has itself; nil: not asked for yet, which needs some calls of the kernel.
-  private var own: [NetworkAddress]?
+  /// Whether this machine has the address itself.
+  private let isOwn: (NetworkAddress) -> Bool
 
-  init(isPublicOnly: Bool, own: [NetworkAddress]? = nil) {
+  init(isPublicOnly: Bool, isOwn: @escaping (NetworkAddress) -> Bool = { $0.isThisMachines }) {
     self.isPublicOnly = isPublicOnly
-    self.own = own
+    self.isOwn = isOwn
   }
 
   /// Whether nothing but private addresses was found.
@@ -48,23 +48,7 @@ struct NetworkRule {
     )
   }
 
-  private mutating func leadsOut(_ address: NetworkAddress) -> Bool {
-    guard address.isPublic else { return false }
-    let own = self.own ?? Self.ownAddresses()
-    self.own = own
-    return !own.contains(address)
-  }
-
-  /// Empty where the kernel does not tell.
-  private static func ownAddresses() -> [NetworkAddress] {
-    var first: UnsafeMutablePointer<ifaddrs>?
-    guard getifaddrs(&first) == 0 else { return [] }
-    defer { freeifaddrs(first) }
-    var (found, next) = ([NetworkAddress](), first)
-    while let entry = next?.pointee {
-      if let address = entry.ifa_addr.flatMap({ NetworkAddress(UnsafePointer($0)) }) { found.append(address) }
-      next = entry.ifa_next
-    }
-    return found
+  private func leadsOut(_ address: NetworkAddress) -> Bool {
+    address.isPublic && !isOwn(address) && address.embedded.map(isOwn) != true
   }
 }

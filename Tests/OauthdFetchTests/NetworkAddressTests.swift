@@ -73,16 +73,34 @@ struct NetworkRuleTests {
 
   @Test("goes to none of a private network or of this machine, and any other request to all")
   func admitted() {
-    var rule = NetworkRule(isPublicOnly: true, own: [NetworkAddress("203.0.113.7")].compactMap(\.self))
+    var rule = NetworkRule(isPublicOnly: true, isOwn: { $0 == NetworkAddress("203.0.113.7") })
     #expect(!Self.admits(&rule, "203.0.113.7") && !Self.admits(&rule, "10.0.0.1") && rule.hasRefusedAll)
     #expect(Self.admits(&rule, "203.0.113.8") && !rule.hasRefusedAll, "what fails now is another thing")
-    var any = NetworkRule(isPublicOnly: false, own: [])
+    var any = NetworkRule(isPublicOnly: false, isOwn: { _ in false })
     #expect(Self.admits(&any, "10.0.0.1") && !any.hasRefusedAll && any.admits(host: "10.0.0.1"))
+  }
+
+  @Test("this machine's own address is its own within an IPv6 address, too")
+  func own() {
+    var rule = NetworkRule(isPublicOnly: true, isOwn: { $0 == NetworkAddress("203.0.114.7") })
+    for host in ["203.0.114.7", "[::ffff:203.0.114.7]", "[64:ff9b::203.0.114.7]", "[2002:cb00:7207::1]"] {
+      let isAdmitted = rule.admits(host: host)
+      #expect(!isAdmitted, "\(host)")
+    }
+    let isOtherAdmitted = rule.admits(host: "[::ffff:203.0.114.8]")
+    #expect(isOtherAdmitted)
+  }
+
+  @Test("an address is this machine's where what goes there comes from it")
+  func thisMachines() throws {
+    #expect(try #require(NetworkAddress("127.0.0.1")).isThisMachines)
+    #expect(try !#require(NetworkAddress("192.0.2.1")).isThisMachines)
+    #expect(try !#require(NetworkAddress("2001:db8::1")).isThisMachines)
   }
 
   @Test("its host may be an address, which a proxy would connect to")
   func host() {
-    var rule = NetworkRule(isPublicOnly: true, own: [])
+    var rule = NetworkRule(isPublicOnly: true, isOwn: { _ in false })
     let hosts = ["10.0.0.1", "[fd00::1]", "127.0.0.1", "localhost", "8.8.8.8", "[2a00::1]", "a.example"]
     let admitted = hosts.filter { rule.admits(host: $0) }
     #expect(admitted == ["8.8.8.8", "[2a00::1]", "a.example"])
@@ -90,7 +108,7 @@ struct NetworkRuleTests {
 
   @Test("where an answer came from is told, and what is not known counts as out there")
   func origin() {
-    var rule = NetworkRule(isPublicOnly: false, own: [NetworkAddress("203.0.113.7")].compactMap(\.self))
+    var rule = NetworkRule(isPublicOnly: false, isOwn: { $0 == NetworkAddress("203.0.113.7") })
     #expect(rule.isPublic)
     for (address, isPublic) in [("10.0.0.1", false), ("8.8.8.8", true), ("203.0.113.7", false), ("?", true)] {
       rule.connected(to: address)

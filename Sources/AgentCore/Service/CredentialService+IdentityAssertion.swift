@@ -57,7 +57,7 @@ extension CredentialService {
     }
     let (lender, host) = (grant.binding, grant.binding.issuerHost)
     let route = ServerRoute(lender)
-    let request: HTTPRequest
+    var request: HTTPRequest
     do {
       let proof = ClientProof(at: now(at: route), random: random)
       let endpoint = try WebURL.read(lender.tokenEndpoint)
@@ -69,6 +69,7 @@ extension CredentialService {
         audiences: [binding.issuer], extra: lender.extraTokenParameters)
       asking.scopeSeparator = machine.definition?.scopeSeparator ?? .blank
       request = try asking.httpRequest()
+      request.isPublicOnly = lender.isPublicOnly(request)
     } catch { throw RefusedToken(failure: refused(.configInvalid, "\(error)")) }
     if let held = hold(at: route, for: name) { throw RefusedToken(failure: refused(.unavailable, held)) }
     let asked = time.now()

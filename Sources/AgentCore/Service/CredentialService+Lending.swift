@@ -58,6 +58,11 @@ extension CredentialService {
     // After a login meanwhile, what was lent is for the one before.
     if account.machine.record?.grant?.binding == binding {
       switch result {
+      // Asked for again at once, the next one would end before it comes as well.
+      case .success(let grant) where grant.endBootSeconds.map { $0 <= time.now().bootSeconds } == true:
+        borrowing.fail(
+          AgentFailure(.unavailable, "\(account.name): what was lent to it had ended before it came"),
+          at: time.now().bootSeconds, spread: random.fraction())
       case .success(let grant):
         borrowing.succeed()
         borrowing.grant = grant
