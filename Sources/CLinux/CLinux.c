@@ -112,8 +112,10 @@ int clinux_copy_access_list(int from, int to) {
   static const char name[] = "system.posix_acl_access";
   char list[16 << 10];
   ssize_t size = fgetxattr(from, name, list, sizeof list);
-  if (size < 0) return errno == ENODATA || errno == EOPNOTSUPP ? 0 : -1;
-  return fsetxattr(to, name, list, (size_t)size, 0);
+  if (size >= 0) return fsetxattr(to, name, list, (size_t)size, 0);
+  if (errno != ENODATA && errno != EOPNOTSUPP) return -1;
+  // One that came with the folder.
+  return fremovexattr(to, name) == 0 || errno == ENODATA || errno == EOPNOTSUPP ? 0 : -1;
 }
 
 long clinux_filesystem_type(const char *path) {

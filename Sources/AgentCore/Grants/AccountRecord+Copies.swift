@@ -29,7 +29,7 @@ extension AccountRecord {
   }
 
   /// Nothing is left of it but what a server has still to be told.
-  private var isForgotten: Bool { grant == nil && formerBinding == nil }
+  private var isForgotten: Bool { grant == nil && formerBinding == nil && logoutOrder != nil }
 
   private mutating func joinSecrets(of other: AccountRecord) {
     if let number = other.clientSecretOrder, number > clientSecretOrder ?? 0 {

@@ -30,8 +30,9 @@ package struct TokenRecord: Sendable, Equatable, Codable {
   /// Boot time, in the boot of `now`, at which its life ends; nil where the life is not known.
   package func endBootSeconds(at now: Moment) -> Double? {
     guard let lifeSeconds else { return nil }
-    let elapsed = now.longestElapsed(since: received)
-    return elapsed.isFinite ? now.bootSeconds + lifeSeconds - elapsed : now.bootSeconds
+    // From the future, by whatever clock: one was wrong, and nobody can know how old it is.
+    guard now.longestElapsed(since: received).isFinite else { return now.bootSeconds }
+    return now.bootSeconds + lifeSeconds - now.elapsed(since: received)
   }
 
   /// Seconds left; nil where the life is not known.

@@ -1,5 +1,4 @@
 package import AgentWire
-import Logging
 import Sealing
 
 extension CredentialService {
@@ -20,7 +19,6 @@ extension CredentialService {
       let isClientTold = !deletableClients(account).isEmpty
       let shown = request.secrets?.map { SecretKind(rawValue: $0) ?? .clientSecret }
       try await change(account.name, .forget(login: request.login, secrets: shown))
-      noteForgotten(account.name)
       account.secretsForLogins = []
       account.registration = nil
       if isClientTold { await tellDeletion(of: account.name, since: began, in: &answer) }
@@ -28,29 +26,6 @@ extension CredentialService {
     let left = accounts[account.name]?.machine.record?.revocations.count { $0.clientURI == nil } ?? 0
     answer.revocations = left > 0 ? left : nil
     return answer
-  }
-
-  /// Accounts that are remembered to be forgotten. Beyond them another vault brings one back, held as at a start.
-  private static let mostForgotten = 4_096
-
-  private func noteForgotten(_ name: String) {
-    if forgotten.count >= Self.mostForgotten { forgotten = [:] }
-    forgotten[name] = numbers.nextID()
-  }
-
-  /// Ends what another vault has of an account that was forgotten since.
-  func forgetAgain(_ record: AccountRecord) {
-    guard let number = forgotten[record.name], record.age.login < number else { return }
-    Task {
-      do throws(AgentFailure) {
-        try await self.change(record.name, .logout())
-        try await self.change(record.name, .forget())
-      } catch {
-        self.logger.error(
-          "an account that was forgotten is in the vault again",
-          metadata: ["account": "\(record.name)", "reason": "\(error.message)"])
-      }
-    }
   }
 
   /// What would be deleted with `account`.

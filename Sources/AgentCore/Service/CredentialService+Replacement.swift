@@ -54,7 +54,6 @@ extension CredentialService {
     for (stored, record) in onePerAccount(read) {
       guard let account = accounts[record.name] else {
         begin(stored, record)
-        forgetAgain(record)
         continue
       }
       let isNewer = isNewer(record, stored, than: account)
@@ -64,7 +63,6 @@ extension CredentialService {
         account.id = stored.id
         restore(record, account, afterRollback: rollback)
         account.noteNews(at: stored.commit)
-        forgetAgain(record)
       } else {
         writeAnew(
           account, insteadOf: record, inPlaceOf: account.id == stored.id ? nil : stored.id,

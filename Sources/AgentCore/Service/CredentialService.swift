@@ -57,9 +57,6 @@ package actor CredentialService {
   var waiters = ServiceWaiters()
 
   var numbers = Serials()
-  /// The number of the forgetting of each account that was forgotten in this life: another vault that is put over the open one may
-  /// still have it.
-  var forgotten: [String: UInt64] = [:]
 
   package init(
     store: any RecordStore, transport: any HTTPTransport, configuration: any ConfigurationSource, time: any TimeKeeper,

@@ -72,7 +72,8 @@ long clinux_filesystem_type(const char *path);
 /// Whether an access control list (acl(5)) stands behind the rights of what has this path: 1, or 0.
 int clinux_has_access_list(const char *path);
 
-/// Gives the file `to` the access control list of `from`. 0, also where there is none; -1 where it cannot be read or given.
+/// Gives the file `to` the access control list of `from`, and none where that has none. 0, or -1 where it cannot be read or given. The
+/// mode of `to` is to be set afterwards.
 int clinux_copy_access_list(int from, int to);
 
 /// Whether something keeps the wall clock right (adjtimex(2)): 1, 0, or -1 when the kernel does not tell.

@@ -10,13 +10,26 @@ struct SetupCommand: ParsableCommand {
     commandName: "setup", abstract: "Sets up other programs to use oauthctl.",
     subcommands: [Git.self, Proxy.self, Scheme.self])
 
-  /// - Throws: `CommandError.configuration` where the files of another user would be changed, and would be this one's then.
-  static func checkHome(_ environment: Environment) throws(CommandError) {
-    guard let path = environment.home,
+  /// - Throws: `CommandError.configuration` where files of another user would be changed, and would be this one's then: in his home, or
+  ///   at `paths`, which variables that su(1) keeps may name.
+  static func checkHome(_ environment: Environment, writing paths: [String]) throws(CommandError) {
+    let user = geteuid()
+    if let home = environment.home,
       let refusal = StartPolicy.othersHome(
-        path, LiveSystem.followedStatus(path), isSudo: environment["SUDO_UID"] != nil, effectiveUID: geteuid())
-    else { return }
-    throw .configuration("\(refusal.reason); nothing is written", next: refusal.hint)
+        home, LiveSystem.followedStatus(home), isSudo: environment["SUDO_UID"] != nil, effectiveUID: user)
+    {
+      throw .configuration("\(refusal.reason); nothing is written", next: refusal.hint)
+    }
+    for path in paths {
+      let missing = FileBytes.missingFolders(above: path)
+      let folder = FileBytes.folder(of: missing.last ?? path)
+      for place in [folder, path] {
+        guard let owner = LiveSystem.followedStatus(place)?.owner, owner != user, owner != 0 else { continue }
+        throw .configuration(
+          "\(place) \(FileOwner.reason(owner)); nothing is written",
+          next: "name folders of your own by XDG_CONFIG_HOME, XDG_DATA_HOME and GIT_CONFIG_GLOBAL, or take these out")
+      }
+    }
   }
 
   struct Git: ContextCommand {
@@ -39,7 +52,7 @@ struct SetupCommand: ParsableCommand {
     @OptionGroup var verbosity: Verbosity
 
     func run(_ context: CommandContext) throws(CommandError) {
-      try SetupCommand.checkHome(context.environment)
+      try SetupCommand.checkHome(context.environment, writing: GitReader.files(context.environment))
       if let account { try AccountName.check(account) }
       if remove, account != nil {
         throw .usage(

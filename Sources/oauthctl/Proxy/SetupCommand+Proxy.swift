@@ -18,13 +18,13 @@ extension SetupCommand {
     @OptionGroup var verbosity: Verbosity
 
     func run(_ context: CommandContext) throws(CommandError) {
-      try SetupCommand.checkHome(context.environment)
       guard let folder = context.environment.folder(.configuration) else {
         throw .configuration("HOME is not set, so there is no place for config.toml", next: .run("export HOME=…"))
       }
+      let path = folder + "/config.toml"
+      try SetupCommand.checkHome(context.environment, writing: [path])
       let agents = AgentFolders(context.environment, try? context.agent.ask(AgentStatus(limit: 1)))
       if let obstacle = agents.obstacle() { throw obstacle }
-      let path = folder + "/config.toml"
       let file = AccountFile(path: path)
       let name = file.name(in: context.environment)
       let state = file.state

@@ -21,10 +21,10 @@ extension SetupCommand {
     @OptionGroup var verbosity: Verbosity
 
     func run(_ context: CommandContext) throws(CommandError) {
-      try SetupCommand.checkHome(context.environment)
       if let reason = PrivateUseScheme.problem(in: scheme) { throw .usage("\(scheme): \(reason)") }
       let handler = SchemeHandler(scheme: scheme)
       let (entry, list) = try files(handler, context.environment)
+      try SetupCommand.checkHome(context.environment, writing: [entry.path, list.path])
       let shown = [entry, list].map(\.state)
       var text: String?
       if !remove {

@@ -69,18 +69,17 @@ extension FileBytes {
   }
 
   /// A group of this process, or of the folder, is not that of the file: with its bits others could read what they could not. So could
-  /// they without an access list, whose mask these bits are then.
+  /// they without an access list, whose mask these bits are then, or with one that the folder gives.
   private static func giveRights(of name: String, _ about: stat, in folder: Int32, to descriptor: Int32) {
     var new = stat()
     guard fstat(descriptor, &new) == 0 else { return }
     let owner = geteuid() == 0 ? about.st_uid : new.st_uid
     let isSame = (owner, about.st_gid) == (new.st_uid, new.st_gid) || fchown(descriptor, owner, about.st_gid) == 0
-    let old = openat(folder, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+    let old = isSame ? openat(folder, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK) : -1
     defer { if old >= 0 { close(old) } }
-    _ = fchmod(descriptor, about.st_mode & (isSame ? 0o777 : 0o700))
-    if isSame, old < 0 || clinux_copy_access_list(old, descriptor) != 0 {
-      _ = fchmod(descriptor, about.st_mode & 0o700)
-    }
+    // The list first: with the bits alone somebody could open the file for a moment.
+    let hasList = old >= 0 && clinux_copy_access_list(old, descriptor) == 0
+    _ = fchmod(descriptor, about.st_mode & (hasList ? 0o777 : 0o700))
   }
 
   /// A new file beside `path`, which its owner alone may read. Its path.

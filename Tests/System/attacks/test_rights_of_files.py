@@ -55,17 +55,20 @@ def run(home, command, user, **more):
     return process.returncode, told
 
 
-@pytest.mark.parametrize("kind", ["group", "access list"])
+@pytest.mark.parametrize("kind", ["group", "access list", "list of the folder"])
 @pytest.mark.parametrize("command", COMMANDS)
 def test_a_file_that_is_replaced_is_opened_to_nobody_else(files, command, kind):
     home, files = files
     file = files[command]
-    if kind == "group":
-        os.chown(file, NOBODY, OWN_GROUP)
-        file.chmod(0o640)
-    else:
+    if kind == "access list":
         file.chmod(0o600)
         os.setxattr(file, "system.posix_acl_access", LIST)
+    else:
+        os.chown(file, NOBODY, OWN_GROUP)
+        file.chmod(0o640)
+    if kind == "list of the folder":
+        os.setxattr(file.parent, "system.posix_acl_default", access_list(
+            (1, 7, None), (2, 6, OTHER), (4, 0, None), (16, 6, None), (32, 0, None)))
     before = file.stat()
     assert not may_read(file)
     status, told = run(home, command, NOBODY)
@@ -74,8 +77,8 @@ def test_a_file_that_is_replaced_is_opened_to_nobody_else(files, command, kind):
     assert status == 0 and file.stat().st_ino != before.st_ino, told
     assert not may_read(file)
     assert (file.stat().st_mode, file.stat().st_gid) == (before.st_mode, before.st_gid)
-    if kind != "group":
-        assert os.getxattr(file, "system.posix_acl_access") == LIST
+    kept = [LIST] if kind == "access list" else []
+    assert [os.getxattr(file, name) for name in os.listxattr(file)] == kept
 
 
 def test_a_group_that_cannot_be_kept_loses_its_rights(files):
@@ -100,3 +103,15 @@ def test_root_sets_nothing_up_in_the_home_of_another_user(files, command):
         capture_output=True, text=True, timeout=60)
     assert told.returncode == 3 and "HOME belongs to another user" in told.stderr, told
     assert {path: (path.lstat().st_uid, path.lstat().st_ino) for path in home.root.rglob("*")} == before
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_root_sets_nothing_up_where_variables_of_another_user_lead(files, home, command):
+    """su(1) keeps them, and sets HOME alone."""
+    theirs, _ = files
+    before = {path: (path.lstat().st_uid, path.lstat().st_ino) for path in theirs.root.rglob("*")}
+    told = home.oauthctl(*COMMANDS[command], check=False, environment={
+        "XDG_CONFIG_HOME": str(theirs.config), "XDG_DATA_HOME": str(theirs.data),
+        "GIT_CONFIG_GLOBAL": str(theirs.root / ".gitconfig"), "HTTPS_PROXY": "http://proxy.example:3128"})
+    assert told.status == 3 and "belongs to another user" in told.stderr, told
+    assert {path: (path.lstat().st_uid, path.lstat().st_ino) for path in theirs.root.rglob("*")} == before
