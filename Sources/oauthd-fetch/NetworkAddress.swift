@@ -30,9 +30,8 @@ struct NetworkAddress: Equatable {
 
   private init(bytes: [UInt8]) { self.bytes = bytes }
 
-  /// Whether this machine has it: what goes to such an address comes from it, too. Nothing is sent, and no list of addresses is needed,
-  /// which a sandbox may keep from us.
-  var isThisMachines: Bool {
+  /// Whether what goes to it comes from it, too: then this machine has it, or takes what is for it. Nothing is sent.
+  var isReachedFromItself: Bool {
     var place = sockaddr_storage()
     var length = withUnsafeMutableBytes(of: &place) { write(into: $0) }
     let socket = socket(Int32(place.ss_family), Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)

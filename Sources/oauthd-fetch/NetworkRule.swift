@@ -14,7 +14,7 @@ struct NetworkRule {
   /// Whether this machine has the address itself.
   private let isOwn: (NetworkAddress) -> Bool
 
-  init(isPublicOnly: Bool, isOwn: @escaping (NetworkAddress) -> Bool = { $0.isThisMachines }) {
+  init(isPublicOnly: Bool, isOwn: @escaping (NetworkAddress) -> Bool = Self.isThisMachines) {
     self.isPublicOnly = isPublicOnly
     self.isOwn = isOwn
   }
@@ -50,5 +50,23 @@ struct NetworkRule {
 
   private func leadsOut(_ address: NetworkAddress) -> Bool {
     address.isPublic && !isOwn(address) && address.embedded.map(isOwn) != true
+  }
+
+  private static func isThisMachines(_ address: NetworkAddress) -> Bool {
+    // A sandbox, as that of our own unit, may keep the list from us.
+    ownAddresses().map { $0.contains(address) } ?? address.isReachedFromItself
+  }
+
+  /// Nil where the kernel does not tell.
+  private static func ownAddresses() -> [NetworkAddress]? {
+    var first: UnsafeMutablePointer<ifaddrs>?
+    guard getifaddrs(&first) == 0 else { return nil }
+    defer { freeifaddrs(first) }
+    var (found, next) = ([NetworkAddress](), first)
+    while let entry = next?.pointee {
+      if let address = entry.ifa_addr.flatMap({ NetworkAddress(UnsafePointer($0)) }) { found.append(address) }
+      next = entry.ifa_next
+    }
+    return found
   }
 }

@@ -93,9 +93,9 @@ struct NetworkRuleTests {
 
   @Test("an address is this machine's where what goes there comes from it")
   func thisMachines() throws {
-    #expect(try #require(NetworkAddress("127.0.0.1")).isThisMachines)
-    #expect(try !#require(NetworkAddress("192.0.2.1")).isThisMachines)
-    #expect(try !#require(NetworkAddress("2001:db8::1")).isThisMachines)
+    #expect(try #require(NetworkAddress("127.0.0.1")).isReachedFromItself)
+    #expect(try !#require(NetworkAddress("192.0.2.1")).isReachedFromItself)
+    #expect(try !#require(NetworkAddress("2001:db8::1")).isReachedFromItself)
   }
 
   @Test("its host may be an address, which a proxy would connect to")

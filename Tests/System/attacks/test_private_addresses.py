@@ -4,6 +4,8 @@ Each test is the attack: it was seen to succeed before the programs were mended.
 are both loopback's, in a network namespace whose names are a file's.
 """
 
+import sys
+from pathlib import Path
 
 import pytest
 
@@ -15,6 +17,7 @@ from support.terminal import run_at_terminal
 
 PUBLIC, PRIVATE, OWN = "203.0.113.10", "10.11.12.13", "203.0.113.99"
 PORT = 8443
+FAMILIES = Path(__file__).parents[1] / "network/families.py"
 TOOL, INTRANET = f"https://tool.example:{PORT}", f"https://intranet.example:{PORT}"
 
 pytestmark = needs_root
@@ -62,9 +65,9 @@ class Network:
         replace("/etc/hosts", hosts)
         replace("/etc/resolv.conf", servers)
         replace("/etc/nsswitch.conf", rules)
-        # Addresses that connections end at, and that are none of an interface's.
-        run("ip", "route", "add", "local", "203.0.113.0/24", "dev", "lo")
-        run("ip", "route", "add", "local", "10.0.0.0/8", "dev", "lo")
+        # Addresses that connections end at, and that are none of an interface's, nor the ones that they come from.
+        for addresses in ("203.0.113.0/24", "10.0.0.0/8"):
+            run("ip", "route", "add", "local", addresses, "dev", "lo", "src", "127.0.0.1")
         self.authority = Authority(home.root / "authority")
         self.tls = server_tls(self.authority.issue("servers", [name for name, _ in names]))
         use_silent_browser(home)
@@ -156,8 +159,14 @@ def test_a_revocation_goes_to_no_private_network_either(home):
     in_network(home, attack)
 
 
-def test_an_address_of_this_machine_is_none_out_there(home):
-    """A firewall keeps others from what listens here, and not its own user."""
+@pytest.mark.parametrize("is_confined", [False, True], ids=["plain", "as by the unit"])
+@pytest.mark.parametrize("written", [OWN, f"::ffff:{OWN}"], ids=["IPv4", "within IPv6"])
+def test_an_address_of_this_machine_is_none_out_there(home, written, is_confined):
+    """A firewall keeps others from what listens here, not its own user. The unit keeps the list of them from us."""
+    if is_confined:
+        start = home.agent.start
+        home.agent.start = lambda **options: start(**{"before": [sys.executable, FAMILIES], **options})
+
     def attack(network):
         run("ip", "address", "add", f"{OWN}/32", "dev", "lo")
         with network.server(TOOL, PUBLIC) as tool, network.server(INTRANET, OWN) as intranet:
@@ -165,7 +174,7 @@ def test_an_address_of_this_machine_is_none_out_there(home):
             refused = log_in(home, network, tool.url)
             assert intranet.connections == 0 and refused.status == 3, refused
 
-    in_network(home, attack, names=(("tool.example", PUBLIC), ("intranet.example", OWN)))
+    in_network(home, attack, names=(("tool.example", PUBLIC), ("intranet.example", written)))
 
 
 def test_a_name_with_a_public_and_a_private_address_is_reached_at_the_public_one(home):
