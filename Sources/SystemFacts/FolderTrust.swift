@@ -65,6 +65,11 @@ package struct FolderTrust: Sendable {
     }
   }
 
+  /// The same of this system, for files of this process's user.
+  package static func isOwn(_ owner: UInt32) -> Bool {
+    owner == 0 || owner == geteuid() || owner == live("/")?.owner
+  }
+
   /// What root often gives to somebody else: /usr/local to whoever installs programs there, and /app, which is root's in a
   /// Flatpak alone.
   private func isHandedOn(_ path: String) -> Bool {

@@ -1,4 +1,5 @@
 import Glibc
+import SystemFacts
 
 /// Folders that hold secrets: ours, no links, closed to others.
 enum PrivateDirectory {
@@ -57,9 +58,7 @@ enum PrivateDirectory {
     if stat(path, &status) == 0 { return }
     let parent = self.parent(of: path)
     if parent != path { try makeMissing(parent) }
-    // Whose the root is stands for the system's user in a user namespace.
-    var root = stat()
-    if stat(parent, &status) == 0, stat("/", &root) == 0, ![0, geteuid(), root.st_uid].contains(status.st_uid) {
+    if stat(parent, &status) == 0, !FolderTrust.isOwn(status.st_uid) {
       throw .unsafePermissions(path: parent, fix: "name folders of your own by XDG_DATA_HOME and XDG_STATE_HOME")
     }
     guard mkdir(path, 0o700) == 0 || errno == EEXIST else { throw .system("mkdir", path) }

@@ -1,4 +1,3 @@
-import AgentClient
 import AgentWire
 import ArgumentParser
 import Glibc
@@ -9,28 +8,6 @@ struct SetupCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "setup", abstract: "Sets up other programs to use oauthctl.",
     subcommands: [Git.self, Proxy.self, Scheme.self])
-
-  /// - Throws: `CommandError.configuration` where files of another user would be changed, and would be this one's then: in his home, or
-  ///   at `paths`, which variables that su(1) keeps may name.
-  static func checkHome(_ environment: Environment, writing paths: [String]) throws(CommandError) {
-    let user = geteuid()
-    if let home = environment.home,
-      let refusal = StartPolicy.othersHome(
-        home, LiveSystem.followedStatus(home), isSudo: environment["SUDO_UID"] != nil, effectiveUID: user)
-    {
-      throw .configuration("\(refusal.reason); nothing is written", next: refusal.hint)
-    }
-    for path in paths {
-      let missing = FileBytes.missingFolders(above: path)
-      let folder = FileBytes.folder(of: missing.last ?? path)
-      for place in [folder, path] {
-        guard let owner = LiveSystem.followedStatus(place)?.owner, owner != user, owner != 0 else { continue }
-        throw .configuration(
-          "\(place) \(FileOwner.reason(owner)); nothing is written",
-          next: "name folders of your own by XDG_CONFIG_HOME, XDG_DATA_HOME and GIT_CONFIG_GLOBAL, or take these out")
-      }
-    }
-  }
 
   struct Git: ContextCommand {
     static let configuration = CommandConfiguration(
@@ -146,8 +123,10 @@ struct SetupCommand: ParsableCommand {
       do throws(CommandError) {
         var changed: [(file: GitConfigurationFile, bytes: [UInt8])] = []
         var left = commands.count
+        let scopes = Set(commands.map(\.scope))
         for file in files {
-          let own = commands.filter { reader.file(of: $0.scope) == file.path }.map(\.command)
+          let here = scopes.filter { reader.file(of: $0) == file.path }
+          let own = commands.filter { here.contains($0.scope) }.map(\.command)
           if own.isEmpty { continue }
           try file.check()
           changed.append((file, try file.content(after: own, git)))
