@@ -11,7 +11,7 @@ struct AccountCreationTests {
     var template = Array("/tmp/oauthctl-creation-XXXXXX".utf8CString)
     let root = try #require(mkdtemp(&template).map { String(cString: $0) })
     let variables = ["XDG_CONFIG_HOME": root]
-    let file = try AccountFile(account: "work", in: Environment(variables))
+    let file = try SettingsFile(account: "work", in: Environment(variables))
     defer {
       unlink(file.path)
       for folder in ["/oauthctl/accounts.d", "/oauthctl", ""] { rmdir(root + folder) }
@@ -44,7 +44,7 @@ struct AccountCreationTests {
     var template = Array("/tmp/oauthctl-creation-XXXXXX".utf8CString)
     let root = try #require(mkdtemp(&template).map { String(cString: $0) })
     let variables = ["XDG_CONFIG_HOME": root]
-    let file = try AccountFile(account: "work", in: Environment(variables))
+    let file = try SettingsFile(account: "work", in: Environment(variables))
     defer { for folder in ["/oauthctl/accounts.d", "/oauthctl", ""] { rmdir(root + folder) } }
     let command = "oauthctl login work https://as.example --client-id c --dpop"
     func nextStep(_ obstacle: String?) throws -> NextStep? {

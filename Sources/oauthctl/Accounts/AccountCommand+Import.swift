@@ -90,7 +90,7 @@ extension AccountCommand {
     }
 
     private func knownAccount(_ context: CommandContext) throws(CommandError) -> AccountDetails? {
-      guard try AccountFile(account: name, in: context.environment).exists else { return nil }
+      guard try SettingsFile(account: name, in: context.environment).exists else { return nil }
       return try context.agent.ask(AccountShow(account: name), about: name)
     }
 

@@ -78,7 +78,7 @@ struct AccountCommand: ParsableCommand {
 
     func run(_ context: CommandContext) throws(CommandError) {
       try AccountName.check(name)
-      let file = try AccountFile(account: name, in: context.environment)
+      let file = try SettingsFile(account: name, in: context.environment)
       // The agent's login would go with a file of another folder.
       let folders = AgentFolders(context.environment, try context.agent.ask(AgentStatus(limit: 1)))
       if let obstacle = folders.obstacle() { throw obstacle }
@@ -192,7 +192,7 @@ extension CommandContext {
   /// - Throws: `CommandError.configuration` when it became another while the agent deleted the rest, and stays.
   @discardableResult
   func forget(
-    _ account: String, _ file: AccountFile, login: String? = nil, clientHosts: [String]? = nil,
+    _ account: String, _ file: SettingsFile, login: String? = nil, clientHosts: [String]? = nil,
     secrets: [String]? = nil,
     while isStill: () -> Bool = { true }
   ) throws(CommandError) -> AccountForgetAnswer? {
@@ -227,7 +227,7 @@ extension CommandContext {
   /// - Returns: nil where the agent knows no such account and there is a file: one that it could not use, and never kept
   ///   anything for.
   func ask(
-    _ request: AccountForget, unlessUnknownWith file: AccountFile
+    _ request: AccountForget, unlessUnknownWith file: SettingsFile
   ) throws(CommandError) -> AccountForgetAnswer? {
     do {
       return try agent.ask(request, about: request.account)

@@ -4,12 +4,12 @@ import AgentWire
 struct AccountFileChange {
   let context: CommandContext
   let account: String
-  let file: AccountFile
+  let file: SettingsFile
   /// The file that is written where the account's is a link to it.
   let target: String?
   /// What was there, and what was written; nil: somebody else has written since.
-  let before: AccountFile.Written
-  let written: AccountFile.Written?
+  let before: SettingsFile.Written
+  let written: SettingsFile.Written?
   /// Names the login that was there before the change; nil: none was.
   let login: String?
 

@@ -139,7 +139,7 @@ struct NewAccount: Sendable, Equatable {
   /// A name that no account has.
   static func freeName(in environment: Environment) -> String {
     let names = ["work"] + (2...9).map { "work\($0)" }
-    return names.first { name in (try? AccountFile(account: name, in: environment).exists) != true } ?? "new"
+    return names.first { name in (try? SettingsFile(account: name, in: environment).exists) != true } ?? "new"
   }
 
   /// Before anything is asked of the agent, or made. `command` is the command line with another address in the place of

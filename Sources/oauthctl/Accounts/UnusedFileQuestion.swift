@@ -18,7 +18,7 @@ struct UnusedFileQuestion {
   ) throws(CommandError) -> AccountCheckAnswer? {
     let details = try context.agent.ask(AccountShow(account: account), about: account)
     guard details.loggedInAt == nil, details.summary.loggedOut != true else { return nil }
-    let file = try AccountFile(account: account, in: context.environment)
+    let file = try SettingsFile(account: account, in: context.environment)
     guard let text = file.text else { throw try unshown(file) }
     let check = try context.agent.ask(
       AccountCheck(account: account, definition: text, discover: false), about: account)
@@ -37,7 +37,7 @@ struct UnusedFileQuestion {
   }
 
   /// What cannot be shown is not gone by: the agent may have read it before, or read another folder.
-  private func unshown(_ file: AccountFile) throws(CommandError) -> CommandError {
+  private func unshown(_ file: SettingsFile) throws(CommandError) -> CommandError {
     let check = try context.agent.ask(AccountCheck(account: account, definition: nil, discover: false), about: account)
     try check.throwProblem(of: account)
     let folders = AgentFolders(context.environment, try context.agent.ask(AgentStatus(limit: 1)))

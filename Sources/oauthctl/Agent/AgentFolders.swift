@@ -173,7 +173,7 @@ struct AgentFolders: Sendable {
   func misplaced(_ account: String) -> CommandError? {
     guard let mine = shells(.configuration), let agents = agents(.configuration), let line else { return nil }
     let file = "\(mine)/accounts.d/\(account).toml"
-    guard AccountFile(path: file).exists else { return nil }
+    guard SettingsFile(path: file).exists else { return nil }
     return .configuration(
       "\(account): \(file) is there, and the agent reads \(agents)",
       next: restartMovesHome || canMove(.configuration)

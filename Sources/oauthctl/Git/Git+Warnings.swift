@@ -24,7 +24,7 @@ extension SetupCommand.Git {
   }
 
   private func hostsLine(_ account: AccountSummary, _ context: CommandContext) -> HostsLine {
-    let file = (try? AccountFile(account: account.account, in: context.environment))?.name(in: context.environment)
+    let file = (try? SettingsFile(account: account.account, in: context.environment))?.name(in: context.environment)
     return HostsLine(
       account: account.account, file: file ?? "its file", present: account.hosts,
       isLoggedIn: ![.new, .loginRequired].contains(account.state))

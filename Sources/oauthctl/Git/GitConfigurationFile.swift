@@ -7,13 +7,13 @@ import SystemFacts
 /// change of another program is lost.
 struct GitConfigurationFile {
   /// What was there when it was looked at.
-  private let state: AccountFile.State
+  private let state: SettingsFile.State
   private let place: [UInt8]?
-  private let file: AccountFile
+  private let file: SettingsFile
 
   /// `path` as git reads it.
   init(_ path: String) {
-    file = AccountFile(path: path)
+    file = SettingsFile(path: path)
     place = FileBytes.place(of: path)
     state = file.state
   }

@@ -9,14 +9,14 @@ struct AccountCreation {
   let name: String
   let replace: Bool
   /// The file that somebody was shown who agreed to have it replaced: one that was changed since is kept.
-  private let agreed: AccountFile.Written?
-  private let file: AccountFile
+  private let agreed: SettingsFile.Written?
+  private let file: SettingsFile
   /// There was no such file before.
   let isFirst: Bool
   private var isFirstVault = false
   private var isByPassword = false
   /// Nil where the file was not written by this command.
-  private var written: AccountFile.Written?
+  private var written: SettingsFile.Written?
   /// The folders that were made for the file, innermost first.
   private var madeFolders: [String] = []
   /// Of a file that was there before.
@@ -30,13 +30,13 @@ struct AccountCreation {
   var hasReplaced: Bool { change != nil }
 
   init(
-    context: CommandContext, name: String, replace: Bool, agreed: AccountFile.Written? = nil, wasKept: Bool? = nil
+    context: CommandContext, name: String, replace: Bool, agreed: SettingsFile.Written? = nil, wasKept: Bool? = nil
   ) throws(CommandError) {
     self.context = context
     self.name = name
     self.replace = replace
     self.agreed = agreed
-    file = try AccountFile(account: name, in: context.environment)
+    file = try SettingsFile(account: name, in: context.environment)
     isFirst = !file.exists
     self.wasKept = wasKept ?? Self.isKept(name, context)
   }
@@ -165,7 +165,7 @@ struct AccountCreation {
   private var login: String? { try? context.agent.ask(AccountForget(account: name, dryRun: true)).login }
 
   /// Removes the file that this command has written; false: it was changed since. What had lost its file before has none again.
-  private func isRemoved(_ written: AccountFile.Written) throws(CommandError) -> Bool {
+  private func isRemoved(_ written: SettingsFile.Written) throws(CommandError) -> Bool {
     guard wasKept else {
       return try context.forget(name, file, login: "", while: { file.isStill(written) }) != nil
     }
@@ -231,7 +231,7 @@ struct AccountCreation {
 
   /// - Returns: false when the file says that already.
   private mutating func save(
-    _ text: String, to file: AccountFile, shownAs path: String
+    _ text: String, to file: SettingsFile, shownAs path: String
   ) throws(CommandError) -> Bool {
     let state = file.state
     let target = state.linkTarget
@@ -261,7 +261,7 @@ struct AccountCreation {
         throw .configuration("\(path) was changed meanwhile; nothing is written", next: "run the command again")
       }
       // Whoever may write account files would have any other file replaced, and nobody would have seen it.
-      if replace, target != nil, !AccountFile.isAccount(old) {
+      if replace, target != nil, !SettingsFile.isAccount(old) {
         throw .configuration(
           "\(name): \(path) leads to no account file; nothing is written",
           next: .run("rm \(ShellWord.quoted(file.path))"))

@@ -21,7 +21,7 @@ struct ClientRenewal {
     guard case .agent(let failure, _) = error, failure.kind == .clientRejected, failure.oauthError == "invalid_client"
     else { return false }
     let details = try context.agent.ask(AccountShow(account: account), about: account)
-    let file = try AccountFile(account: account, in: context.environment)
+    let file = try SettingsFile(account: account, in: context.environment)
     guard details.clientRegistered == true, let was = file.current,
       Self.count("client_id", details.summary.clientID, in: was.content) == 1
     else { return false }

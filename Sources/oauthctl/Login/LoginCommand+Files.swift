@@ -5,7 +5,7 @@ extension LoginCommand {
   /// The file of the account that was named, as a person reads it; nil: there is none.
   func knownFile(_ context: CommandContext) throws(CommandError) -> String? {
     guard let name, AccountName.isValid(name) else { return nil }
-    let file = try AccountFile(account: name, in: context.environment)
+    let file = try SettingsFile(account: name, in: context.environment)
     return file.exists ? context.environment.abbreviated(file.path) : nil
   }
 

@@ -14,7 +14,7 @@ extension LoginCommand {
         next: .run("oauthctl provider show \(ShellWord.quoted(provider))   # what can be set with --set"))
     }
     guard issuer == nil, options.tokenEndpoint == nil, options.authorizationEndpoint == nil, let name,
-      AccountName.isValid(name), try !AccountFile(account: name, in: context.environment).exists,
+      AccountName.isValid(name), try !SettingsFile(account: name, in: context.environment).exists,
       let known = try? context.agent.ask(ProviderList()),
       known.providers.contains(where: { $0.provider == name }),
       // A login whose file is gone, or lies elsewhere, has a word of its own.

@@ -158,7 +158,7 @@ struct LoginCommand: ContextCommand {
     let folder = AgentFolders(context.environment, try context.agent.ask(AgentStatus(limit: 1)))
     if let misplaced = folder.misplaced(account) { throw misplaced }
     // Of a folder that may not be read nobody knows what is in it.
-    guard AccountFile(path: problem.file).exists || problem.hint != nil else {
+    guard SettingsFile(path: problem.file).exists || problem.hint != nil else {
       let accounts = (try? context.allAccounts()) ?? []
       if let kept = accounts.first(where: { $0.account == account }) {
         // The agent may not have looked yet.

@@ -206,7 +206,7 @@ struct LoginFlow {
   }
 
   /// The account's, as it stands.
-  private var file: String? { (try? AccountFile(account: account, in: context.environment))?.text }
+  private var file: String? { (try? SettingsFile(account: account, in: context.environment))?.text }
 
   /// How long it waits in all.
   private func seconds(of login: LoginStarted) -> Int { min(login.expiresInSeconds, timeoutSeconds ?? .max) }

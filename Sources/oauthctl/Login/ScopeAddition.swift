@@ -10,7 +10,7 @@ struct ScopeAddition {
   /// `logIn` runs with the file as it is to be, and with what is known of the text that was written; nil: it is as it was.
   func around(_ logIn: (AccountCheckAnswer?) throws(CommandError) -> Void) throws(CommandError) {
     let details = try context.agent.ask(AccountShow(account: account), about: account)
-    let file = AccountFile(path: details.file)
+    let file = SettingsFile(path: details.file)
     let shown = context.environment.abbreviated(file.path)
     guard let before = file.current, let present = ScopeText.scopes(in: before.content) else {
       throw notEditable(shown)

@@ -20,7 +20,7 @@ struct ServerFinding {
     /// One that the server gave with the client's id.
     var clientSecret: String?
     /// The account's file that a person has seen, and agreed to have replaced.
-    var agreed: AccountFile.Written?
+    var agreed: SettingsFile.Written?
     /// The client was registered now.
     var isRegistered = false
     /// Something was kept by that name before.
@@ -55,12 +55,12 @@ struct ServerFinding {
       return nil
     }
     if let known, known.summary.issuer == found.issuer, options.definingFlags == ["--scope"] {
-      let file = try AccountFile(account: account, in: context.environment).name(in: context.environment)
+      let file = try SettingsFile(account: account, in: context.environment).name(in: context.environment)
       // What is told of an account that is there.
       _ = try options.account(name: account, file: file, issuer: nil, workingFolder: workingFolder)
     }
     // Before a client is registered for it.
-    var agreed: AccountFile.Written?
+    var agreed: SettingsFile.Written?
     if known != nil, !options.replace {
       agreed = try agreeToReplace()
       options.replace = agreed != nil
@@ -98,8 +98,8 @@ struct ServerFinding {
   /// Shows the whole file, since all of it is replaced.
   ///
   /// - Returns: nil where it cannot be read, so that it is asked about again before it is written.
-  private func agreeToReplace() throws(CommandError) -> AccountFile.Written? {
-    let file = try AccountFile(account: account, in: context.environment)
+  private func agreeToReplace() throws(CommandError) -> SettingsFile.Written? {
+    let file = try SettingsFile(account: account, in: context.environment)
     let current = file.current
     let lines = FileLines.shown(current?.content ?? "")
     let otherwise = NextStep.run(

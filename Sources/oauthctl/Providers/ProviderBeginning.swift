@@ -47,7 +47,7 @@ struct ProviderBeginning {
       throw .configuration("\(provider): the preset names no issuer", next: .run("oauthctl provider show \(provider)"))
     }
     var options = given
-    if given.clientID == nil, !given.replace, try AccountFile(account: account, in: context.environment).exists {
+    if given.clientID == nil, !given.replace, try SettingsFile(account: account, in: context.environment).exists {
       let known = try context.agent.ask(AccountShow(account: account), about: account)
       guard known.summary.issuer == issuer else {
         throw .configuration(

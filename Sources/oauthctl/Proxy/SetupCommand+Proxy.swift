@@ -25,7 +25,7 @@ extension SetupCommand {
       try SetupCommand.checkHome(context.environment, writing: [path])
       let agents = AgentFolders(context.environment, try? context.agent.ask(AgentStatus(limit: 1)))
       if let obstacle = agents.obstacle() { throw obstacle }
-      let file = AccountFile(path: path)
+      let file = SettingsFile(path: path)
       let name = file.name(in: context.environment)
       let state = file.state
       let old = FileBytes.contents(of: path).flatMap { String(validating: $0, as: UTF8.self) }
@@ -86,7 +86,7 @@ extension SetupCommand {
 
     /// The agent judges what was written; what it refuses is taken back.
     private func write(
-      _ new: String, over old: AccountFile.State, _ file: AccountFile, _ context: CommandContext
+      _ new: String, over old: SettingsFile.State, _ file: SettingsFile, _ context: CommandContext
     ) throws(CommandError) {
       let path = file.path
       // Between the two nobody knows whether it can stay.
@@ -113,7 +113,7 @@ extension SetupCommand {
 
     /// - Throws: `CommandError.configuration` where it is another file by now, which stays.
     private func takeBack(
-      _ written: AccountFile.Written?, to old: AccountFile.State, _ file: AccountFile, because reason: String
+      _ written: SettingsFile.Written?, to old: SettingsFile.State, _ file: SettingsFile, because reason: String
     ) throws(CommandError) {
       guard try !file.putBack(old, insteadOf: written) else { return }
       throw .configuration("\(file.path) was changed meanwhile, and stays: \(reason)", next: "mend \(file.path)")

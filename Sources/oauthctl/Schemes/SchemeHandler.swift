@@ -20,7 +20,7 @@ struct SchemeHandler: Equatable {
 
   /// Whether `setup scheme` was run.
   func isSetUp(in environment: Environment) -> Bool {
-    path(in: environment).map { AccountFile(path: $0).exists } ?? false
+    path(in: environment).map { SettingsFile(path: $0).exists } ?? false
   }
 
   /// Nil where `executable` has a character that the specification wants escaped: none of ours has.

@@ -87,7 +87,7 @@ extension SetupCommand {
 
     /// Many programs write the list: it is changed as it is now, and no change of theirs is undone.
     private func change(
-      _ list: AccountFile, behind target: String?, for handler: SchemeHandler
+      _ list: SettingsFile, behind target: String?, for handler: SchemeHandler
     ) throws(CommandError) {
       // Of several of these commands one after the other.
       let folder = open(FileBytes.folder(of: list.path), O_RDONLY | O_DIRECTORY | O_CLOEXEC)
@@ -121,26 +121,26 @@ extension SetupCommand {
 
     private func files(
       _ handler: SchemeHandler, _ environment: Environment
-    ) throws(CommandError) -> (entry: AccountFile, list: AccountFile) {
+    ) throws(CommandError) -> (entry: SettingsFile, list: SettingsFile) {
       let kind = BaseFolder.configuration
       guard let entry = handler.path(in: environment),
         let configuration = kind.path(value: environment[kind.variable], home: environment.home)
       else {
         throw .configuration("HOME is not set, so there is no place for a desktop entry", next: .run("export HOME=…"))
       }
-      let list = AccountFile(path: configuration + "/mimeapps.list")
+      let list = SettingsFile(path: configuration + "/mimeapps.list")
       // What cannot be put back as it was is not written over.
-      for file in [AccountFile(path: entry), list] where file.exists && file.current == nil {
+      for file in [SettingsFile(path: entry), list] where file.exists && file.current == nil {
         throw .configuration(
           "\(file.path) is no file of at most 1 MiB; nothing is written",
           next: .run("ls -lL \(ShellWord.quoted(file.path))"))
       }
-      if let target = AccountFile(path: entry).linkTarget {
+      if let target = SettingsFile(path: entry).linkTarget {
         throw .configuration(
           "\(entry) is a link to \(target), and would be replaced; nothing is written",
           next: .run("mv \(ShellWord.quoted(entry)) \(ShellWord.quoted(entry + ".old"))"))
       }
-      if let text = AccountFile(path: entry).text, text.unicodeScalars.contains("\u{FFFD}") {
+      if let text = SettingsFile(path: entry).text, text.unicodeScalars.contains("\u{FFFD}") {
         throw .configuration(
           "\(entry) is no text, so it could not be put back; nothing is written",
           next: .run("mv \(ShellWord.quoted(entry)) \(ShellWord.quoted(entry + ".old"))"))
@@ -150,10 +150,10 @@ extension SetupCommand {
           "\(list.path) holds line ends or characters that could not be written back as they are; nothing is written",
           next: "change in that file, below [Default Applications], what belongs to \(handler.entry)")
       }
-      return (AccountFile(path: entry), list)
+      return (SettingsFile(path: entry), list)
     }
 
-    private static func changes(_ file: AccountFile, to text: String, _ environment: Environment) -> [String] {
+    private static func changes(_ file: SettingsFile, to text: String, _ environment: Environment) -> [String] {
       let differences = FileLines.differences(from: file.text ?? "", to: text)
       return differences.isEmpty ? [] : ["\(file.name(in: environment)):"] + differences.map { "  " + $0 }
     }

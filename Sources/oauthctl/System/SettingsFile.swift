@@ -1,20 +1,12 @@
 import AgentWire
 import Glibc
-import SystemFacts
 
-/// `accounts.d/NAME.toml` on disk. The agent only reads these files; people and this program write them.
-struct AccountFile: Sendable {
+/// A file that people write and this program changes: an account's, or one of another program's settings. A change takes the
+/// place of the file as it was read, and nothing else.
+struct SettingsFile: Sendable {
   let path: String
 
   init(path: String) { self.path = path }
-
-  /// - Throws: `CommandError.configuration` when neither `HOME` nor `XDG_CONFIG_HOME` says where files are.
-  init(account: String, in environment: Environment) throws(CommandError) {
-    guard let folder = environment.folder(.configuration) else {
-      throw .configuration("HOME is not set, so there is no place for account files", next: .run("export HOME=…"))
-    }
-    path = "\(folder)/accounts.d/\(account).toml"
-  }
 
   /// The text there is; nil when there is no such file.
   var text: String? {
@@ -34,14 +26,6 @@ struct AccountFile: Sendable {
   func name(in environment: Environment) -> String {
     let target = linkTarget.map { " (a link to \(environment.abbreviated($0)))" } ?? ""
     return environment.abbreviated(path) + target
-  }
-
-  /// Whether a text has the key that every account file has.
-  static func isAccount(_ text: String) -> Bool {
-    FileLines.shown(text).contains { line in
-      guard let equals = line.firstIndex(of: "=") else { return false }
-      return String(line[..<equals]).trimmed == "issuer"
-    }
   }
 
   /// What this program has written or read, and which file that is: a person who edits it makes another, or changes its bytes.
@@ -109,7 +93,7 @@ struct AccountFile: Sendable {
   func keepBeside(_ old: Written) -> String? {
     guard current?.text != old.text else { return nil }
     for number in 0..<100 {
-      let beside = AccountFile(path: path + ".old" + (number == 0 ? "" : "\(number)"))
+      let beside = SettingsFile(path: path + ".old" + (number == 0 ? "" : "\(number)"))
       if beside.current?.text == old.text { return beside.path }
       let isWritten = try? FileBytes.replace(
         beside.path, with: old.text, isNew: true,
@@ -149,24 +133,6 @@ struct AccountFile: Sendable {
       let text = FileBytes.readAll(from: descriptor, limit: 1 << 20)
     else { return nil }
     return Written(text: text, device: UInt(status.st_dev), inode: UInt(status.st_ino))
-  }
-
-  /// - Throws: `CommandError.configuration` when it is there, in a folder that nothing can be removed from, or is a folder
-  ///   itself.
-  func checkRemovable() throws(CommandError) {
-    let folder = FileBytes.folder(of: path)
-    var status = stat()
-    guard lstat(path, &status) == 0 else { return }
-    guard status.st_mode & S_IFMT != S_IFDIR else {
-      throw .configuration(
-        "\(path) is a folder; nothing is forgotten",
-        next: .run("mv \(ShellWord.quoted(path)) \(ShellWord.quoted(path + ".old"))"))
-    }
-    guard access(folder, W_OK | X_OK) != 0 else { return }
-    let code = errno
-    throw .configuration(
-      "cannot remove \(path): \(FileBytes.errorText(code)); nothing is forgotten",
-      next: FileBytes.writing(in: folder, failed: code) ?? .run("ls -ld \(ShellWord.quoted(folder))"))
   }
 
   /// - Throws: `CommandError.configuration` when it is there and cannot be removed.

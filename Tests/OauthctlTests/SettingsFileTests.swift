@@ -7,7 +7,7 @@ import Testing
 @testable import oauthctl
 
 @Suite("Account files")
-struct AccountFileTests {
+struct SettingsFileTests {
   @Test(
     "An issuer is taken as it is typed, from the place of its metadata, too",
     arguments: [
@@ -23,13 +23,13 @@ struct AccountFileTests {
   func typedIssuer(typed: String, issuer: String) { #expect(NewAccount.issuer(typed: typed) == issuer) }
 
   /// In a new folder, and not written yet.
-  private static func fileOfItsOwn() throws -> AccountFile {
+  private static func fileOfItsOwn() throws -> SettingsFile {
     var template = Array("/tmp/oauthctl-forget-XXXXXX".utf8CString)
     let root = try #require(mkdtemp(&template).map { String(cString: $0) })
-    return AccountFile(path: root + "/work.toml")
+    return SettingsFile(path: root + "/work.toml")
   }
 
-  private static func removeFolder(of file: AccountFile) {
+  private static func removeFolder(of file: SettingsFile) {
     unlink(file.path)
     rmdir(FileBytes.folder(of: file.path))
   }
@@ -49,7 +49,7 @@ struct AccountFileTests {
     let file = try Self.fileOfItsOwn()
     defer { Self.removeFolder(of: file) }
     let written = try #require(try file.write("# ours\n"))
-    @Sendable func edit() { AccountFile(path: file.path).append("# mine\n") }
+    @Sendable func edit() { SettingsFile(path: file.path).append("# mine\n") }
     if change == "edited before" { edit() }
     if change == "replaced before" { try file.write("# ours\n") }
     let asked = Mutex<[Method]>([])
@@ -96,7 +96,7 @@ struct AccountFileTests {
       unlink(folder + "/ca.pem")
       rmdir(folder)
     }
-    try AccountFile(path: folder + "/ca.pem").write("-----BEGIN CERTIFICATE-----\n")
+    try SettingsFile(path: folder + "/ca.pem").write("-----BEGIN CERTIFICATE-----\n")
     let words = [
       "login", "work", "a.example", "--client-id", "c", "--grant", "device", "--scope", "x y", "--scope", "z", "--port",
       "8914", "--redirect-path", "/cb", "--ca", "ca.pem", "--param", "prompt=consent", "--param", "a b=c=d",
@@ -200,13 +200,13 @@ struct AccountFileTests {
       ("issuer = \"https://h\"\n", true), ("# mine\nclient_id = \"c\"\n\"issuer\"=\"https://h\"\n", true), ("", false),
       ("#!/bin/sh\necho issuer\n", false), ("# issuer = \"https://h\"\n", false), ("issuers = 1\n", false),
     ])
-  func isAccount(text: String, isAccount: Bool) { #expect(AccountFile.isAccount(text) == isAccount) }
+  func isAccount(text: String, isAccount: Bool) { #expect(SettingsFile.isAccount(text) == isAccount) }
 
   @Test("Behind a link the file is replaced: it is told, the link stays, and so does the file's mode")
   func link() throws {
     var template = Array("/tmp/oauthctl-test.XXXXXX".utf8CString)
     let folder = try #require(mkdtemp(&template).map { String(cString: $0) })
-    let (link, target) = (AccountFile(path: folder + "/a.toml"), folder + "/mine")
+    let (link, target) = (SettingsFile(path: folder + "/a.toml"), folder + "/mine")
     #expect(link.linkTarget == nil)
     try #require(symlink(target, link.path) == 0)
     // It leads nowhere yet.
@@ -230,7 +230,7 @@ struct AccountFileTests {
     var template = Array("/tmp/oauthctl-test.XXXXXX".utf8CString)
     let made = try #require(mkdtemp(&template).map { String(cString: $0) })
     let folder = try #require(FileBytes.realPath(of: made))
-    let (link, place, other) = (AccountFile(path: folder + "/a.toml"), folder + "/place", folder + "/other")
+    let (link, place, other) = (SettingsFile(path: folder + "/a.toml"), folder + "/place", folder + "/other")
     for (name, text) in [(place, "mine"), (other, "precious")] {
       try FileBytes.makeFolder(name)
       try FileBytes.replace(name + "/mine", with: Array(text.utf8))
@@ -254,11 +254,11 @@ struct AccountFileTests {
       (["HOME": "/h", "XDG_CONFIG_HOME": "x"], "/h/.config/oauthctl/accounts.d/a.toml"), ([:], nil),
     ] as [([String: String], String?)])
   func place(variables: [String: String], path: String?) {
-    #expect((try? AccountFile(account: "a", in: Environment(variables)).path) == path)
+    #expect((try? SettingsFile(account: "a", in: Environment(variables)).path) == path)
   }
 }
 
-extension AccountFile {
+extension SettingsFile {
   /// As an editor does that writes in place.
   fileprivate func append(_ text: String) {
     let descriptor = open(path, O_WRONLY | O_APPEND)
