@@ -11,6 +11,8 @@ extension Vault {
     package let slots: [VaultStatus.Slot]
     /// What the open vault has, where this is a copy of it and one of the two was changed since.
     package var vault: Extent?
+    /// Whether a copy has a slot for a key file, and no key file here opens it.
+    package var lacksKeyFile = false
   }
 
   /// How far a vault has come.
@@ -99,6 +101,7 @@ extension Vault {
     var report = Report(
       recordCount: catalogue.entries.count, commit: catalogue.commit, openedBy: openedBy,
       slots: catalogue.status(of: slots, keys: keys))
+    report.lacksKeyFile = openedBy != .keyFile && keyFileOpens(slots, vaultID: vaultID) == false
     if let session, session.database.vaultID == vaultID, session.catalogue.commit != catalogue.commit {
       report.vault = Extent(recordCount: session.catalogue.entries.count, commit: session.catalogue.commit)
     }
@@ -112,12 +115,15 @@ extension Vault {
   ) async throws(VaultError) {
     do throws(VaultError) { _ = try await copy.catalogue(keys) } catch {
       guard case .damaged = error else { throw error }
-      if let slot = slots.slot(.keyFile), let fileKey = try KeyFile.read(location.keyFile),
-        (try? slot.open(keyFile: fileKey, vaultID: vaultID)) != nil
-      {
-        throw error
-      }
-      throw .otherKey
+      throw keyFileOpens(slots, vaultID: vaultID) == true ? error : .otherKey
+    }
+  }
+
+  /// Whether the key file of this machine is one that opens `slots`; nil where they are for none.
+  private func keyFileOpens(_ slots: [Slot], vaultID: [UInt8]) -> Bool? {
+    slots.slot(.keyFile).map { slot in
+      guard let key = try? KeyFile.read(location.keyFile) else { return false }
+      return (try? slot.open(keyFile: key, vaultID: vaultID)) != nil
     }
   }
 }

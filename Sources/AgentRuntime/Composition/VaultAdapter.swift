@@ -187,7 +187,8 @@ package struct VaultAdapter: VaultControl {
         records: report.recordCount, commit: Int(clamping: report.commit),
         openedBy: report.openedBy.map { VaultSlotKind($0).rawValue } ?? "vault_key",
         slots: report.slots.map(Self.slot),
-        vault: report.vault.map { .init(records: $0.recordCount, commit: Int(clamping: $0.commit)) })
+        vault: report.vault.map { .init(records: $0.recordCount, commit: Int(clamping: $0.commit)) },
+        lacksKeyFile: report.lacksKeyFile ? true : nil)
     } catch { throw request.path == nil ? AgentFailure(error) : Self.failure(ofCopy: error) }
   }
 
@@ -201,7 +202,8 @@ package struct VaultAdapter: VaultControl {
         hint: "use another")
     case .otherKey:
       return AgentFailure(
-        .keyMissing, "the key of this vault does not open the copy: it is from before a rekey, or of another vault",
+        .keyMissing,
+        "the key of this vault does not open the copy: it is from before a rekey, of another vault, or its key file was replaced",
         hint: other)
     case .noVault: return AgentFailure(.vaultDamaged, "that file is no vault", hint: "name a file that is one")
     case .wrongFormat:

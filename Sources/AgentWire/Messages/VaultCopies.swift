@@ -55,6 +55,8 @@ package struct VaultCheckAnswer: Codable, Sendable, Equatable {
   package var slots: [VaultSlotsAnswer.Slot]
   /// What the open vault has, where this is a copy of it and one of the two was changed since.
   package var vault: Extent?
+  /// True where a copy has a slot for a key file, and no key file here opens it.
+  package var lacksKeyFile: Bool?
 
   /// How far a vault has come.
   package struct Extent: Codable, Sendable, Equatable {
@@ -68,17 +70,20 @@ package struct VaultCheckAnswer: Codable, Sendable, Equatable {
   }
 
   package init(
-    records: Int, commit: Int, openedBy: String, slots: [VaultSlotsAnswer.Slot], vault: Extent? = nil
+    records: Int, commit: Int, openedBy: String, slots: [VaultSlotsAnswer.Slot], vault: Extent? = nil,
+    lacksKeyFile: Bool? = nil
   ) {
     self.records = records
     self.commit = commit
     self.openedBy = openedBy
     self.slots = slots
     self.vault = vault
+    self.lacksKeyFile = lacksKeyFile
   }
 
   package enum CodingKeys: String, CodingKey {
     case records, commit, slots, vault
     case openedBy = "opened_by"
+    case lacksKeyFile = "lacks_key_file"
   }
 }

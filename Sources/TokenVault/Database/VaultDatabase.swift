@@ -83,7 +83,7 @@ final class VaultDatabase {
     guard count == magic.count, first == magic else { throw .noVault(path: path) }
   }
 
-  /// Throws unless the tables stand on the first page, and are as many as they should be. To be called before SQLite opens
+  /// Throws unless the tables stand on the first page, and are as many as they should be, and every page is whole. To be called before SQLite opens
   /// the file of a stranger: it reads every table's definition into memory before anything can be asked of it.
   static func checkFirstPage(
     in directory: borrowing FileDescriptor, _ name: String, path: String
@@ -97,6 +97,11 @@ final class VaultDatabase {
     // The page's kind (a leaf of a table), and how many cells it has.
     guard header[100] == 13, header[103] == 0, header[104] == VaultFormat.tables.count else {
       throw .damaged(what: "database: its tables")
+    }
+    // SQLite takes a last page that is cut short for one that ends in zeros.
+    let pageSize = Int(header[16]) << 8 | Int(header[17])
+    guard let status = file.status(), pageSize > 0, status.st_size % pageSize == 0 else {
+      throw .damaged(what: "database: cut short, or something lies behind it")
     }
   }
 

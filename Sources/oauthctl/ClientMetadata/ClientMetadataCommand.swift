@@ -101,11 +101,11 @@ struct ClientMetadataCommand: ContextCommand {
     }
     guard let key else { return }
     let text = try KeyCommand.publicKey(of: key, context)
-    guard let publicKey = try? JSONDecoder().decode([String: String].self, from: Data(text.utf8)) else {
+    guard let publicKey = try? JSONDecoder().decode(ClientMetadataDocument.PublicKey.self, from: Data(text.utf8)) else {
       throw .local("the public key of \(key) cannot be read", next: .run("oauthctl key show \(key)"), status: 1)
     }
     document.authentication = .privateKeyJWT
-    document.algorithm = publicKey["alg"]
+    document.algorithm = publicKey.alg
     // RFC 7591 §2: one of the two.
     if keysURL == nil { document.keys = ClientMetadataDocument.KeySet(keys: [publicKey]) }
   }

@@ -5,7 +5,16 @@ import OAuthTerms
 struct ClientMetadataDocument: Encodable {
   /// A JWK set (RFC 7517 §5).
   struct KeySet: Encodable {
-    var keys: [[String: String]]
+    var keys: [PublicKey]
+  }
+
+  /// A public JWK (RFC 7517 §4, RFC 7518 §6) as `key show` prints it.
+  struct PublicKey: Codable {
+    let kty: String
+    let crv, x, y, n, e: String?
+    let alg, kid, use: String?
+    /// With certificates of the key's.
+    let x5c: [String]?
   }
 
   /// `client_id` has to be the URL itself, to the letter.

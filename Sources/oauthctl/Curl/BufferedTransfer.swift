@@ -1,3 +1,4 @@
+import AgentWire
 import Glibc
 import HTTPTerms
 import HelperFormats
@@ -72,13 +73,16 @@ final class BufferedTransfer {
     if headersSink > STDERR_FILENO { close(headersSink) }
   }
 
-  func open() -> Ends? {
+  /// - Throws: `CommandError` where there are no pipes, or the file for the headers cannot be written.
+  func open() throws(CommandError) -> Ends {
+    try openHeadersFile()
     var pipes: [[Int32]] = []
     for _ in 0..<(holdsErrors ? 3 : 2) {
       var ends: [Int32] = [-1, -1]
       guard pipe(&ends) == 0 else {
+        let reason = FileBytes.errorText()
         for end in pipes.joined() { close(end) }
-        return nil
+        throw .local("the system gives no pipe: \(reason)", status: 125)
       }
       for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
       pipes.append(ends)
@@ -183,13 +187,19 @@ final class BufferedTransfer {
     outputPipe = -1
   }
 
-  private func passHeaders(_ bytes: [UInt8]) {
+  /// Before anything is sent, as curl does.
+  private func openHeadersFile() throws(CommandError) {
     guard let dumpHeader else { return }
-    if headersSink < 0 {
-      headersSink =
-        dumpHeader == "-"
-        ? STDOUT_FILENO : Glibc.open(dumpHeader, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o666)
-    }
+    headersSink =
+      dumpHeader == "-"
+      ? STDOUT_FILENO : Glibc.open(dumpHeader, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o666)
+    guard headersSink < 0 else { return }
+    throw .local(
+      "cannot write \(dumpHeader), which is to have the headers: \(FileBytes.errorText()); nothing is sent",
+      next: "name a file that can be written with --dump-header", status: 125)
+  }
+
+  private func passHeaders(_ bytes: [UInt8]) {
     if headersSink >= 0 { FileBytes.writeAll(bytes, to: headersSink) }
   }
 }

@@ -94,9 +94,7 @@ struct CurlRun {
       origins: settings.urls.map(\.origin), dumpHeader: invocation.arguments.dumpHeader,
       holdsErrors: invocation.arguments.has("fail", "fail-with-body") && !invocation.arguments.has("stderr"),
       scheme: answer.tokenType.lowercased(), isIdempotent: invocation.arguments.isIdempotent)
-    guard let ends = transfer.open() else {
-      throw .local("the system gives no pipe: \(FileBytes.errorText())", status: 125)
-    }
+    let ends = try transfer.open()
     let first: CurlProcess
     do throws(CommandError) {
       first = try CurlProcess(

@@ -88,6 +88,11 @@ extension VaultCommand {
       if json { return }
       context.terminal.say(
         "Good: \(count(answer.records, "record")), \(count(answer.slots.count, "way")) to open it, all intact.")
+      if answer.lacksKeyFile == true {
+        let others = answer.slots.compactMap { $0.kind == .keyFile ? nil : $0.kind?.words }
+        context.terminal.say(
+          "No key file here opens it" + (others.isEmpty ? "." : ": its \(others.joined(separator: " or its ")) does."))
+      }
       if let remark = Self.remark(answer, unread: unread) { context.terminal.say(remark) }
     }
 

@@ -113,6 +113,14 @@ def test_headers_and_files_are_the_second_answer_s(work, dot):
     assert headers.startswith("HTTP/1.1 200") and "401" not in headers
 
 
+def test_nothing_is_sent_where_the_headers_have_no_file(work, dot):
+    mark = dot.mark()
+    for file in "none/headers", ".":
+        result = curl(work, "-D", file, dot.resource, check=False)
+        assert result.status == 125 and f"cannot write {file}, which is to have the headers" in result.stderr
+    assert dot.api_requests(mark) == []
+
+
 def test_several_urls_are_sent_once_and_the_401_is_told(work, dot):
     dot.revoke(get_token(work))
     mark = dot.mark()

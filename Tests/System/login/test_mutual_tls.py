@@ -76,6 +76,9 @@ def test_a_key_of_the_vault_shows_a_certificate_that_it_signed_itself(home, agen
     assert base64.b64decode(public["x5c"][0]) == certificate.public_bytes(serialization.Encoding.DER)
     assert certificate.public_key().public_numbers().x == int.from_bytes(
         base64.urlsafe_b64decode(public["x"] + "=="), "big")
+    url = "https://www.example.com/oauthctl.json"
+    document = json.loads(home.oauthctl("client-metadata", "--url", url, "--key", "work").stdout)
+    assert document["jwks"]["keys"] == [public]
     provider.client = "work"
     provider.door.trust(text)
     home.oauthctl("login", "work")

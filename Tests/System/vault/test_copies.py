@@ -95,6 +95,22 @@ def test_a_copy_of_the_open_vault_s_file_alone_is_told_to_be_behind(vault, serve
     assert "not compared" in vault_command(vault, "check", copy).stderr
 
 
+def test_a_check_says_where_no_key_file_here_opens_the_copy(vault):
+    copy = vault.root / "copy"
+    vault_command(vault, "backup", copy)
+    assert "No key file" not in vault_command(vault, "check", copy).stderr
+    set_passphrase(vault, PASSPHRASE)
+    vault_command(vault, "key-file", "remove", secrets=[PASSPHRASE])
+    for change in None, "add":
+        if change:
+            vault_command(vault, "key-file", change, secrets=[PASSPHRASE])
+        said = vault_command(vault, "check", copy).stderr
+        assert "2 ways" in said and "No key file here opens it: its recovery code does." in said, said
+    vault_command(vault, "lock")
+    refused = vault_command(vault, "check", copy, check=False)
+    assert refused.status == 5 and "or its key file was replaced" in refused.stderr, refused.stderr
+
+
 def damaged(data, place):
     return data[:place] + bytes([data[place] ^ 1]) + data[place + 1:]
 
@@ -110,6 +126,7 @@ def test_a_damaged_backup_is_refused_and_names_what_is_damaged(vault):
     code = database.execute("SELECT sealed FROM slot WHERE number = 2").fetchone()[0]
     database.close()
     cases = [("database", damaged(good, 100)), ("database: cut short", good[:500]), ("database", good[:5000])]
+    cases += [("database: cut short, or something lies behind it", data) for data in (good[:-1], good[:-2000], good + b"behind it")]
     cases += [(name, damaged(good, good.index(part[:64]) + 40)) for name, part in parts.items()]
     for name, data in cases:
         bad.write_bytes(data)
