@@ -69,7 +69,7 @@ struct NetworkAddress: Equatable {
   var isPublic: Bool {
     if bytes.count == 4 { return !Self.privateNetworks.contains { $0.contains(bytes) } }
     if let four = embedded { return four.isPublic }
-    return Self.globalUnicast.contains(bytes) && !Self.teredo.contains(bytes)
+    return Self.globalUnicast.contains(bytes) && !Self.privateNetworksOfIPv6.contains { $0.contains(bytes) }
   }
 
   /// The IPv4 address that a connection to this one ends at; nil: none.
@@ -104,11 +104,15 @@ struct NetworkAddress: Equatable {
     Network([127], 8),  // loopback
     Network([169, 254], 16),  // link-local: where clouds keep the metadata of a machine
     Network([192, 0, 0], 24),  // RFC 6890
+    Network([192, 0, 2], 24), Network([198, 51, 100], 24), Network([203, 0, 113], 24),  // examples in documents (RFC 5737)
     Network([198, 18], 15),  // tests of networks (RFC 2544), and proxies that answer for every name
     Network([224], 4), Network([240], 4),  // multicast; reserved, and broadcast
   ]
   private static let globalUnicast = Network([0x20], 3)
-  private static let teredo = Network([0x20, 0x01, 0, 0], 32)
+  private static let privateNetworksOfIPv6 = [
+    Network([0x20, 0x01, 0], 23),  // for protocols, Teredo among them (RFC 2928); what of it is global serves no HTTP
+    Network([0x20, 0x01, 0x0D, 0xB8], 32), Network([0x3F, 0xFF, 0], 20),  // examples in documents (RFC 3849, RFC 9637)
+  ]
   private static let sixToFour = Network([0x20, 0x02], 16)
   private static let mapped = Network([0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF], 96)
   /// RFC 6052. Its neighbour for local use (RFC 8215) hides the address in places that nobody here knows: it is private.

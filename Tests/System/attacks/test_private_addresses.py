@@ -15,7 +15,8 @@ from network.listeners import server_tls
 from network.namespaces import isolated, needs_root, replace, run
 from support.terminal import run_at_terminal
 
-PUBLIC, PRIVATE, OWN = "203.0.113.10", "10.11.12.13", "203.0.113.99"
+# Of those for special purposes this range is one that IANA calls reachable from anywhere (RFC 7535).
+PUBLIC, PRIVATE, OWN = "192.175.48.10", "10.11.12.13", "192.175.48.99"
 PORT = 8443
 FAMILIES = Path(__file__).parents[1] / "network/families.py"
 TOOL, INTRANET = f"https://tool.example:{PORT}", f"https://intranet.example:{PORT}"
@@ -66,7 +67,7 @@ class Network:
         replace("/etc/resolv.conf", servers)
         replace("/etc/nsswitch.conf", rules)
         # Addresses that connections end at, and that are none of an interface's, nor the ones that they come from.
-        for addresses in ("203.0.113.0/24", "10.0.0.0/8"):
+        for addresses in ("192.175.48.0/24", "10.0.0.0/8"):
             run("ip", "route", "add", "local", addresses, "dev", "lo", "src", "127.0.0.1")
         self.authority = Authority(home.root / "authority")
         self.tls = server_tls(self.authority.issue("servers", [name for name, _ in names]))
@@ -180,14 +181,14 @@ def test_an_address_of_this_machine_is_none_out_there(home, written, is_confined
 def test_a_name_with_a_public_and_a_private_address_is_reached_at_the_public_one(home):
     def both(network):
         with network.server(TOOL, PUBLIC) as tool, network.server(INTRANET, PRIVATE) as intranet:
-            with network.server(INTRANET, "203.0.113.20") as outside:
+            with network.server(INTRANET, "192.175.48.20") as outside:
                 tool.says = {"token_endpoint": INTRANET + "/token"}
                 assert log_in(home, network, tool.url).status == 0
                 assert intranet.connections == 0 and outside.kinds().count("authorization_code") == 1
 
     in_network(
         home, both,
-        names=(("tool.example", PUBLIC), ("intranet.example", PRIVATE), ("intranet.example", "203.0.113.20")))
+        names=(("tool.example", PUBLIC), ("intranet.example", PRIVATE), ("intranet.example", "192.175.48.20")))
 
 
 def test_a_company_s_own_network_works_as_it_is(home):
@@ -222,7 +223,7 @@ def test_a_login_goes_on_when_its_server_moves_into_a_private_network(home):
 
     def work(network):
         with network.server(TOOL, PUBLIC) as tool:
-            with network.server(INTRANET, "203.0.113.20"):
+            with network.server(INTRANET, "192.175.48.20"):
                 tool.says = {"token_endpoint": INTRANET + "/token"}
                 assert log_in(home, network, tool.url).status == 0
             hosts.write_text(f"127.0.0.1 localhost\n{PUBLIC} tool.example\n{PRIVATE} intranet.example\n")
@@ -230,4 +231,4 @@ def test_a_login_goes_on_when_its_server_moves_into_a_private_network(home):
                 home.oauthctl("get-token", "tool", "--force")
                 assert inside.kinds() == ["refresh_token"]
 
-    in_network(home, work, names=(("tool.example", PUBLIC), ("intranet.example", "203.0.113.20")))
+    in_network(home, work, names=(("tool.example", PUBLIC), ("intranet.example", "192.175.48.20")))
