@@ -41,7 +41,8 @@ enum ValueRules {
       _ = try Origin(hostEntry: text)
       return nil
     } catch {
-      return "\"\(PrintableText.escaped(text, limit: 80))\": \(error.rawValue)"
+      // Who writes a name there writes a password, too.
+      return error == .userInfo ? error.rawValue : "\"\(PrintableText.escaped(text, limit: 80))\": \(error.rawValue)"
     }
   }
 
@@ -121,8 +122,9 @@ enum ValueRules {
   static func noProxy(_ text: String) -> String? {
     if text == "*" || AddressRange(text) != nil { return nil }
     let name = text.hasPrefix(".") ? String(text.dropFirst()) : text
-    return host(name).map { _ in
-      "\"\(PrintableText.escaped(text, limit: 80))\" is no host, domain, address or range (10.0.0.0/8)"
+    return host(name).map { reason in
+      reason == URLProblem.userInfo.rawValue
+        ? reason : "\"\(PrintableText.escaped(text, limit: 80))\" is no host, domain, address or range (10.0.0.0/8)"
     }
   }
 }

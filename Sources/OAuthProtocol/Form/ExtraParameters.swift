@@ -81,6 +81,7 @@ package enum RequestedAccess {
   /// Throws unless every entry is an absolute URI without fragment (RFC 8707 §2).
   package static func checkResources(_ resources: [String]) throws(ProtocolError) {
     for resource in resources {
+      guard !hasUserInfo(resource) else { throw .parameter(name: "resource", reason: URLProblem.userInfo.rawValue) }
       let scheme = resource.prefix { $0 != ":" }
       guard (1...2_048).contains(resource.utf8.count), scheme.count < resource.count, let first = scheme.utf8.first,
         (0x41...0x5A).contains(first & 0xDF), scheme.utf8.allSatisfy(isSchemeByte),
@@ -91,6 +92,13 @@ package enum RequestedAccess {
           reason: "\"\(Escaped.forTerminal(resource, limit: 64))\" is not an absolute URI without fragment")
       }
     }
+  }
+
+  /// Whether it has something before its host that may be a password.
+  private static func hasUserInfo(_ uri: String) -> Bool {
+    let rest = uri.utf8.drop { $0 != UInt8(ascii: ":") }.dropFirst()
+    guard rest.starts(with: "//".utf8) else { return false }
+    return rest.dropFirst(2).prefix { !"/?#".utf8.contains($0) }.contains(UInt8(ascii: "@"))
   }
 
   private static func isSchemeByte(_ byte: UInt8) -> Bool {

@@ -44,12 +44,16 @@ struct ClientMetadataCommand: ContextCommand {
   @OptionGroup var verbosity: Verbosity
 
   func run(_ context: CommandContext) throws(CommandError) {
+    let isGiven = url != nil
     guard let url = url ?? Self.configured(context.environment) else {
       throw .usage(
         "where will the document be served? Its URL is the client's id",
         next: .run("oauthctl client-metadata --url https://www.example.com/oauthctl.json"))
     }
-    if let reason = ClientMetadata.problem(inURL: url) { throw .usage("--url \(url): \(reason)") }
+    if let reason = ClientMetadata.problem(inURL: url) {
+      // What a file has may be a mistake that holds a secret.
+      throw .usage(isGiven ? "--url \(url): \(reason)" : "client_metadata_url of config.toml: \(reason)")
+    }
     var document = ClientMetadataDocument(url: url)
     if let clientURI {
       if let reason = ClientMetadata.problem(inPage: clientURI, ofDocument: url) {

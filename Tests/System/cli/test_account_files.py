@@ -249,7 +249,13 @@ def test_a_new_account_is_not_made_in_a_folder_that_the_agent_does_not_read(home
 @pytest.mark.parametrize("above", [0, 1], ids=["the configuration's folder", "the one above"])
 def test_a_first_account_is_not_made_where_the_agent_would_not_read_it(home, agent, dot, above):
     """Nothing of ours is there yet: what counts is the folder that it would be made in, and those above."""
-    folder = [home.config, home.root][above]
+    folder = home.config
+    if above:
+        folder = home.root / "above"
+        folder.mkdir()
+        home.environment["XDG_CONFIG_HOME"] = str(folder / "config")
+        home.config = folder / "config"
+        home.config.mkdir()
     folder.chmod(0o777)
     agent.restart()
     told = log_in(home, dot, check=False)
@@ -288,3 +294,26 @@ def test_a_restart_tells_that_all_account_files_are_gone(home, agent, dot):
     account_file(home).parents[1].rename(home.root / "elsewhere")
     told = home.oauthctl("agent", "restart")
     assert "work: ~/config/oauthctl is gone with all account files" in told.stderr, told
+
+
+@pytest.mark.parametrize("line", [
+    'hosts = ["u:PASSWORD@127.0.0.1:1"]', 'hosts = "https://u:PASSWORD@h.example"',
+    'resource = ["https://u:PASSWORD@h.example/"]', 'token_endpoint = "https://u:PASSWORD@h.example/"'])
+def test_a_password_in_a_url_is_refused_and_repeated_by_nobody(home, line):
+    home.agent.start()
+    define(home, "work", 'issuer = "https://id.example"', 'client_id = "c"', line)
+    said = [
+        home.oauthctl(*command.split(), check=False) for command in (
+            "reload", "status", "status --json", "doctor", "account show work", "login work", "get-token work")]
+    assert "user name or password" in said[0].stderr + said[1].stdout, said
+    assert [result for result in said if "PASSWORD" in result.stdout + result.stderr] == []
+
+
+@pytest.mark.parametrize("line", ['no_proxy = ["u:PASSWORD@h"]', 'client_metadata_url = "https://u:PASSWORD@h/x"'])
+def test_a_password_in_a_setting_is_repeated_by_nobody(home, line):
+    home.agent.start()
+    (home.config / "oauthctl").mkdir(exist_ok=True, mode=0o700)
+    (home.config / "oauthctl" / "config.toml").write_text(line + "\n")
+    said = [home.oauthctl(command, check=False) for command in ("reload", "status", "doctor", "client-metadata")]
+    assert "user name or password" in said[0].stderr + said[1].stdout, said
+    assert [result for result in said if "PASSWORD" in result.stdout + result.stderr] == []
