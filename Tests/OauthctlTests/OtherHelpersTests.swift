@@ -29,6 +29,19 @@ struct OtherHelpersTests {
     #expect(Self.names("credential.https://h.helper\n", "credential.https://h.helper\nstore", own) == ["store"])
   }
 
+  @Test("An empty one behind ours switches it off, but not one that counts in some folders only")
+  func switchedOff() {
+    let own = "credential.https://h.helper\n\(Self.ours)"
+    func isOff(_ entries: String...) -> Bool {
+      OtherHelpers(home: "/home/u") { $0[0] == "--file" ? nil : entries.map { "file:/g\0\($0)\0" }.joined() }
+        .switchOffOurs(for: "https://h")
+    }
+    #expect(isOff(own, "credential.helper\n") && isOff(own, "credential.helper\n", "credential.helper\nstore"))
+    #expect(isOff(own, "credential.https://*.helper\n") == GitPattern("https://*").fits(GitPattern("https://h")))
+    #expect(!isOff("credential.helper\n", own) && !isOff(own, "credential.https://other.helper\n"))
+    #expect(!isOff(own, "credential.helper\n", own) && !isOff("credential.helper\n"))
+  }
+
   @Test("A file that git alone finds may name any")
   func unreadable() {
     let own = "credential.https://h.helper\n\(Self.ours)"

@@ -30,6 +30,15 @@ extension SetupCommand.Git {
       isLoggedIn: ![.new, .loginRequired].contains(account.state))
   }
 
+  /// - Throws: `CommandError.configuration` where git's configuration has something behind our lines that takes them back.
+  func checkIsAsked(_ hosts: [String], _ context: CommandContext) throws(CommandError) {
+    let helpers = OtherHelpers(context.environment, .live())
+    let urls = hosts.map(GitSetup.url(host:)).filter(helpers.switchOffOurs(for:))
+    guard urls.isEmpty else {
+      throw .configuration(OtherHelpers.words(switchedOff: urls), next: OtherHelpers.switchedOffStep)
+    }
+  }
+
   /// git before 2.46 tells the token to every helper that it has beside ours, and `store` writes it down.
   func warnOfOtherHelpers(_ hosts: [String], _ context: CommandContext) {
     let helpers = OtherHelpers(context.environment, .live())

@@ -27,10 +27,7 @@ enum GitSetting {
   }
 
   private static func text(_ query: [String]) -> String? {
-    let found = try? Program.output(
-      of: ["git", "config"] + query,
-      // By that variable `git config` would read another file than git does.
-      passed: { name, value, _ in name == "GIT_CONFIG" ? nil : value })
+    let found = try? Program.output(of: ["git", "config"] + query)
     // 1: nothing is set.
     guard let found, found.status == 0 || found.status == 1 && found.text.isEmpty else { return nil }
     return found.text

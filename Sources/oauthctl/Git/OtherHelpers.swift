@@ -1,3 +1,4 @@
+import AgentWire
 import Glibc
 
 /// Helpers that git has beside ours for a server: a git before 2.46 tells each of them the token that we gave.
@@ -85,16 +86,34 @@ struct OtherHelpers {
   /// In order, each once. Those of the address itself and of broader keys count alike, since git takes them in the order of
   /// the files.
   func names(for url: String) -> [String] {
-    let address = GitPattern(url), fitting = entries.filter { $0.pattern.fits(address) }
+    let (fitting, counting) = entries(for: url)
     guard fitting.contains(where: \.isOurs) else { return [] }
-    // What switches those before it off in some folders does not in others.
-    let start = fitting.lastIndex { $0.command.isEmpty && $0.file == nil }.map { $0 + 1 } ?? fitting.startIndex
     var names: [String] = []
-    for entry in fitting[start...] where !entry.command.isEmpty && !entry.isOurs {
+    for entry in counting where !entry.command.isEmpty && !entry.isOurs {
       let name = entry.command
       let place = entry.file.map { " (in \($0), which git reads in some folders)" } ?? ""
       if !names.contains(name), !names.contains(name + place) { names.append(name + place) }
     }
     return names
+  }
+
+  /// Whether an empty helper stands behind ours: git then asks us for nothing.
+  func switchOffOurs(for url: String) -> Bool {
+    let (fitting, counting) = entries(for: url)
+    return fitting.contains(where: \.isOurs) && !counting.contains(where: \.isOurs)
+  }
+
+  static func words(switchedOff urls: [String]) -> String {
+    "git does not ask oauthctl for \(urls.joined(separator: ", ")): an empty helper behind oauthctl's switches it off"
+  }
+
+  static let switchedOffStep: NextStep =
+    "take out the empty `helper =` that stands behind it: git config --global --edit"
+
+  /// Those for an address, and of these the ones that git asks: what switches those before it off in some folders does not in others.
+  private func entries(for url: String) -> (fitting: [Entry], counting: ArraySlice<Entry>) {
+    let address = GitPattern(url), fitting = entries.filter { $0.pattern.fits(address) }
+    let start = fitting.lastIndex { $0.command.isEmpty && $0.file == nil }.map { $0 + 1 } ?? fitting.startIndex
+    return (fitting, fitting[start...])
   }
 }

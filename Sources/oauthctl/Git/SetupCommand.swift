@@ -29,7 +29,10 @@ struct SetupCommand: ParsableCommand {
     @OptionGroup var verbosity: Verbosity
 
     func run(_ context: CommandContext) throws(CommandError) {
-      try SetupCommand.checkHome(context.environment, writing: GitReader.files(context.environment))
+      try SetupCommand.checkHome(
+        context.environment,
+        writing: GitReader.files(context.environment)
+          + [GitAuthorityCopies(context.environment).folder].compactMap(\.self).map { $0 + "/NAME" })
       if let account { try AccountName.check(account) }
       if remove, account != nil {
         throw .usage(
@@ -79,12 +82,9 @@ struct SetupCommand: ParsableCommand {
       }
       if commands.isEmpty {
         if !dryRun { try writeAuthorities(of: trusting, context) }
-        context.terminal.say(
-          remove
-            ? "git's configuration names no helper of oauthctl."
-            : "git is set up already for \(hosts.joined(separator: ", "))."
-        )
-        return
+        if remove { return context.terminal.say("git's configuration names no helper of oauthctl.") }
+        try checkIsAsked(hosts, context)
+        return context.terminal.say("git is set up already for \(hosts.joined(separator: ", ")).")
       }
       let lines = commands.map { "  " + GitSetup.shown($0.command, in: $0.scope) }
       // Of other bytes we have only that mark, which would be written in their place.
@@ -110,8 +110,9 @@ struct SetupCommand: ParsableCommand {
         }
       }
       try change(commands, files, reader)
-      context.terminal.say(
-        remove ? "Done; git asks as it did before." : "Done: git asks oauthctl for \(hosts.joined(separator: ", ")).")
+      if remove { return context.terminal.say("Done; git asks as it did before.") }
+      try checkIsAsked(hosts, context)
+      context.terminal.say("Done: git asks oauthctl for \(hosts.joined(separator: ", ")).")
     }
 
     /// Does all of them in a file, or none: a part of them would switch off the helpers that were there before.

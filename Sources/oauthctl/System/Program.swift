@@ -113,11 +113,7 @@ enum Program {
   }
 
   /// Runs a program to its end and gives what it wrote to standard output. One that writes more than 1 MiB has failed.
-  /// `passed` as in ``Wiring``.
-  static func output(
-    of arguments: [String],
-    passed: @escaping @Sendable (String, String, ProgramLookup) -> String? = { _, value, _ in value }
-  ) throws(StartFailure) -> Output {
+  static func output(of arguments: [String]) throws(StartFailure) -> Output {
     var ends: [Int32] = [-1, -1]
     guard pipe(&ends) == 0 else { throw StartFailure(code: errno) }
     for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
@@ -127,7 +123,12 @@ enum Program {
     let child: pid_t
     do {
       let errors = complaints >= 0 ? [(ours: complaints, theirs: Int32(2))] : []
-      child = try start(arguments, Wiring(descriptors: [(ends[1], 1)] + errors, passed: passed))
+      child = try start(
+        arguments,
+        Wiring(
+          descriptors: [(ends[1], 1)] + errors,
+          // By that variable `git config` would read and write another file than git goes by.
+          passed: { name, value, _ in name == "GIT_CONFIG" ? nil : value }))
     } catch {
       for end in ends { close(end) }
       throw error

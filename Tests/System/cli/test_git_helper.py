@@ -8,7 +8,7 @@ import time
 import pytest
 
 from cli.git_steps import BASIC, BEARER, NEWER, basic, helper, remote, state
-from support.accounts import edit
+from support.accounts import account_file, edit
 from support.login import get_token, log_in
 from support.processes import stopped
 
@@ -210,3 +210,17 @@ def test_an_answer_to_another_question_gives_git_nothing(home, helper, number, p
         thread.join()
     assert [line for line in result.lines if line.startswith("password=")] == password
     assert bool(result.stderr) == (password == [])
+
+
+@pytest.mark.parametrize("change", ["forgotten", "without a file"])
+def test_git_is_told_to_quit_whatever_file_git_config_would_read(home, agent, dot, helper, change):
+    """By GIT_CONFIG `git config` reads another file than git does, which would ask for a password and send it."""
+    log_in(home, dot)
+    home.oauthctl("setup", "git", "--yes", environment={**home.environment, "GIT_CONFIG": "/dev/null"})
+    assert dot.issuer in (home.root / ".gitconfig").read_text()
+    if change == "forgotten":
+        home.oauthctl("account", "forget", "work", "--yes")
+    else:
+        account_file(home).unlink()
+    told = helper("get", *remote(dot), check=False, environment={**home.environment, "GIT_CONFIG": "/dev/null"})
+    assert told.lines == ["quit=1"], told
