@@ -123,7 +123,7 @@ let package = Package(
     module("HTTPTerms"),
     module("JSONCoding"),
     module("OAuthTerms", ["HTTPTerms"]),
-    module("SystemFacts"),
+    module("SystemFacts", ["CLinux"]),
 
     // The client's side of the socket
     module("AgentWire", ["JSONCoding", "SystemFacts"]),

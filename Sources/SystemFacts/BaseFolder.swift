@@ -27,6 +27,21 @@ package enum BaseFolder: String, Sendable, CaseIterable {
     }
   }
 
+  /// Why an agent keeps nothing where the variables say: somebody else could take it away, or put something else in its place, as
+  /// after su(1), which may leave them at another user's folders; nil: nobody can. `home` as in ``path(value:home:)``.
+  package static func refusal(
+    in environment: [String: String], home: String?, fault: (_ folder: String) -> FolderTrust.WayFault?
+  ) -> (reason: String, hint: String, isCommand: Bool)? {
+    for folder in [data, state] {
+      let value = environment[folder.variable]
+      guard let path = folder.path(value: value, home: home), let fault = fault(path) else { continue }
+      let name = absolute(value) == nil ? "HOME" : folder.variable
+      let hint = "set \(name) to a folder of your own" + (name == "HOME" ? "" : ", or unset it")
+      return ("\(name): \(fault.reason)", fault.remedy ?? hint, fault.remedy != nil)
+    }
+    return nil
+  }
+
   /// Absolute and without a final slash. `value` is the variable's: a relative one is ignored, as the specification wants.
   /// Nil where neither it nor `home` says where.
   package func path(value: String?, home: String?) -> String? {

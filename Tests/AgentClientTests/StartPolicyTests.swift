@@ -1,4 +1,5 @@
 import AgentWire
+import SystemFacts
 import Testing
 
 @testable import AgentClient
@@ -27,6 +28,12 @@ struct StartPolicyTests {
       testDescription: "with sudo, over the home of the caller", environment: ["HOME": "/home/a", "SUDO_UID": "1000"],
       realUID: 0, effectiveUID: 0),
     Case(testDescription: "over the home of another", home: .init(kind: .directory, owner: 1001, mode: 0o755)),
+    Case(
+      testDescription: "over a folder of another that a variable names",
+      environment: ["HOME": "/home/a", "XDG_STATE_HOME": "/hers/state"]),
+    Case(
+      testDescription: "over a folder elsewhere", environment: ["HOME": "/home/a", "XDG_STATE_HOME": "/mine/state"],
+      allowed: true),
     Case(testDescription: "without HOME", environment: [:]),
     Case(testDescription: "with an empty HOME", environment: ["HOME": ""]),
     Case(testDescription: "with a relative HOME", environment: ["HOME": "home"]),
@@ -47,7 +54,8 @@ struct StartPolicyTests {
   func decides(_ example: Case) {
     let refusal = StartPolicy.refusal(
       source: example.source, environment: example.environment, realUID: example.realUID,
-      effectiveUID: example.effectiveUID, home: example.home)
+      effectiveUID: example.effectiveUID, home: example.home,
+      fault: { $0.hasPrefix("/hers") ? .folder("/hers", .owner(1001)) : nil })
     #expect((refusal == nil) == example.allowed)
     if let refusal { #expect(!refusal.reason.isEmpty && !refusal.hint.text.isEmpty) }
   }

@@ -88,7 +88,8 @@ package struct AgentStarter {
     let environment = environment()
     let home = environment["HOME"].flatMap { LiveSystem.followedStatus($0) }
     if let refusal = StartPolicy.refusal(
-      source: location.source, environment: environment, realUID: getuid(), effectiveUID: geteuid(), home: home)
+      source: location.source, environment: environment, realUID: getuid(), effectiveUID: geteuid(), home: home,
+      fault: FolderTrust.files(of: geteuid()).fault(asFarAs:))
     {
       throw notReachable("\(reason), and none is started: \(refusal.reason)", refusal.hint)
     }

@@ -1,15 +1,16 @@
 package import AgentWire
-import SystemFacts
+package import SystemFacts
 
 /// Whether this process may start an agent, and what it hands down. Pure.
 package enum StartPolicy {
   /// Why none may be started, with the next step; nil: one may.
   ///
   /// An agent serves the user whose files it reads: it is never started for a socket that was named (that one is used or
-  /// fails), with borrowed rights, or over the home of another.
+  /// fails), with borrowed rights, or over the home of another, or where others could
+  /// exchange its files.
   package static func refusal(
     source: SocketLocation.Source, environment: [String: String], realUID: UInt32, effectiveUID: UInt32,
-    home: SocketLocation.FileStatus?
+    home: SocketLocation.FileStatus?, fault: (String) -> FolderTrust.WayFault?
   ) -> (reason: String, hint: NextStep)? {
     if source == .environment {
       return (
@@ -29,7 +30,11 @@ package enum StartPolicy {
     guard let home, home.kind == .directory else {
       return ("HOME is not a directory: \(PrintableText.escaped(path))", "set HOME to your home directory")
     }
-    return othersHome(path, home, isSudo: environment["SUDO_UID"] != nil, effectiveUID: effectiveUID)
+    if let refusal = othersHome(path, home, isSudo: environment["SUDO_UID"] != nil, effectiveUID: effectiveUID) {
+      return refusal
+    }
+    return BaseFolder.refusal(in: environment, home: path, fault: fault)
+      .map { (PrintableText.escaped($0.reason), $0.isCommand ? .run($0.hint) : .advice($0.hint)) }
   }
 
   /// Why nothing is done for the user of a home at `path`; nil: it is the user's own, or none.

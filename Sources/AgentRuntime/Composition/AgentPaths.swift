@@ -16,14 +16,23 @@ package struct AgentPaths: Sendable, Equatable {
   /// Relative values of the variables are ignored, as the specification wants. Without `HOME` the password database
   /// tells it. Throws ``AgentPathsError``.
   package init(environment: [String: String]) throws(AgentPathsError) {
-    if let name = BaseFolder.unreadableVariable(in: environment) { throw AgentPathsError(variable: name) }
+    if let name = BaseFolder.unreadableVariable(in: environment) {
+      throw AgentPathsError("\(name) is not UTF-8: set it to another folder, or unset it")
+    }
     func absolute(_ name: String) -> String? {
       environment[name].flatMap { $0.hasPrefix("/") ? $0 : nil }
     }
     let home = absolute("HOME") ?? Self.passwordDatabaseHome()
+    if let refusal = BaseFolder.refusal(
+      in: environment, home: home, fault: FolderTrust.files(of: geteuid()).fault(asFarAs:))
+    {
+      throw AgentPathsError("\(PrintableText.escaped(refusal.reason)): \(refusal.hint)")
+    }
     func folder(_ kind: BaseFolder, isUsual: Bool = false) throws(AgentPathsError) -> String {
       let value = isUsual ? nil : environment[kind.variable]
-      guard home != nil, let path = kind.path(value: value, home: home) else { throw AgentPathsError() }
+      guard home != nil, let path = kind.path(value: value, home: home) else {
+        throw AgentPathsError("the user has no home directory; set HOME")
+      }
       return path
     }
     let (data, state) = (try folder(.data), try folder(.state))
@@ -63,13 +72,9 @@ package struct AgentPaths: Sendable, Equatable {
   }
 }
 
-/// Nobody can say where the agent's files are.
+/// Nobody can say where the agent's files are, or they would be in a folder of another user.
 package struct AgentPathsError: Error, CustomStringConvertible {
-  /// Its value is no UTF-8; nil: there is no home directory.
-  var variable: String?
+  package let description: String
 
-  package var description: String {
-    guard let variable else { return "the user has no home directory; set HOME" }
-    return "\(variable) is not UTF-8: set it to another folder, or unset it"
-  }
+  init(_ description: String) { self.description = description }
 }

@@ -57,7 +57,7 @@ package final class ConfigurationWatch: Sendable {
   /// A folder further up that others may write to keeps the files from being read, until it is put right. Only such a one is
   /// looked at, since there is much coming and going in those above.
   private func watchOpenFolders() {
-    let trust = TrustedFile.folderTrust(uid: geteuid())
+    let trust = FolderTrust.files(of: geteuid())
     let changes = UInt32(IN_ATTRIB | IN_ONLYDIR | IN_MASK_ADD) | UInt32(IN_ONESHOT)
     // The way to the accounts leads through the folder above them, where they are there.
     guard let accounts = paths.last, let way = PathWalk.live(asFarAs: accounts) else { return }

@@ -134,14 +134,6 @@ enum TrustedFile {
     }
   }
 
-  /// What a folder on the way to a file of user `uid` has to be.
-  static func folderTrust(uid: UInt32) -> FolderTrust {
-    // An access list may let others write through the group's rights.
-    FolderTrust(
-      for: .files { group, folder in group == PrivateGroup.own && clinux_has_access_list(folder) == 0 }, userID: uid,
-      facts: FolderTrust.live)
-  }
-
   private static func checkWay(to path: String, uid: UInt32) throws(Failure) {
     guard let way = PathWalk.live(path) else {
       throw .refused("is in a folder that is gone, behind too many links, or behind one to a name that is no UTF-8")
@@ -157,26 +149,18 @@ enum TrustedFile {
 
   /// `last`: the folder that the file is in.
   private static func check(_ way: PathWalk, folders: [String], last: String?, uid: UInt32) throws(Failure) {
-    let trust = folderTrust(uid: uid)
-    for folder in folders {
-      // Byte by byte: two names may be one text (Unicode) and two folders.
-      switch trust.fault(of: folder, isLast: last.map { folder.utf8.elementsEqual($0.utf8) } ?? false) {
-      case nil: continue
-      case .noFolder: throw .refused("is in a folder that is gone")
-      case .owner(let owner): throw .refused("is in \(folder), which belongs to another user (uid \(owner)): move it")
-      case .mode(let mode):
-        let isOwn = FolderTrust.live(folder)?.owner == uid
-        throw .refused(
-          "is in \(folder), which may be written by others (mode \(FileMode.digits(mode)))",
-          remedy: .run(FileMode.keepingOthersOut(of: ShellWord.quoted(folder), isOwn: isOwn)))
-      }
-    }
-    // In a folder like /tmp a link is whose it is to turn.
-    for link in way.links {
-      guard let owner = FolderTrust.live(link)?.owner else { throw .refused("is in a folder that is gone") }
-      guard trust.isOwn(owner, at: link) else {
-        throw .refused("is behind the link \(link) of another user (uid \(owner)): take another way")
-      }
+    switch FolderTrust.files(of: uid).fault(on: way, folders: folders, last: last) {
+    case nil: return
+    case .folder(_, .noFolder), .link(_, owner: nil): throw .refused("is in a folder that is gone")
+    case .folder(let folder, .owner(let owner)):
+      throw .refused("is in \(folder), which belongs to another user (uid \(owner)): move it")
+    case .folder(let folder, .mode(let mode)):
+      let isOwn = FolderTrust.live(folder)?.owner == uid
+      throw .refused(
+        "is in \(folder), which may be written by others (mode \(FileMode.digits(mode)))",
+        remedy: .run(FileMode.keepingOthersOut(of: ShellWord.quoted(folder), isOwn: isOwn)))
+    case .link(let link, let owner?):
+      throw .refused("is behind the link \(link) of another user (uid \(owner)): take another way")
     }
   }
 

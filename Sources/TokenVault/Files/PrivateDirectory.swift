@@ -6,7 +6,7 @@ enum PrivateDirectory {
   /// Opens `path`; nil when there is none.
   ///
   /// The last component must be a real folder of the effective user that nobody else may write to; with `isSecret`
-  /// nobody else may enter it either. Components before it are the user's business.
+  /// nobody else may enter it either. Those before it are looked at when the agent starts.
   static func open(_ path: String, isSecret: Bool) throws(VaultError) -> FileDescriptor? {
     let number = Glibc.open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
     guard number >= 0 else {
@@ -44,8 +44,7 @@ enum PrivateDirectory {
     return status.st_mode & S_IFMT != S_IFDIR || status.st_uid != geteuid() || status.st_mode & 0o022 != 0
   }
 
-  /// Opens `path`, making it and the folders above it with mode 0700 where they are missing, each durably. None is made in a folder of
-  /// another user, who could take it away again.
+  /// Opens `path`, making it and the folders above it with mode 0700 where they are missing, each durably.
   static func make(_ path: String, isSecret: Bool) throws(VaultError) -> FileDescriptor {
     guard path.hasPrefix("/") else { throw .storageFailed("not an absolute path: \(path)") }
     try makeMissing(path)
@@ -58,9 +57,6 @@ enum PrivateDirectory {
     if stat(path, &status) == 0 { return }
     let parent = self.parent(of: path)
     if parent != path { try makeMissing(parent) }
-    if stat(parent, &status) == 0, !FolderTrust.isOwn(status.st_uid) {
-      throw .unsafePermissions(path: parent, fix: "name folders of your own by XDG_DATA_HOME and XDG_STATE_HOME")
-    }
     guard mkdir(path, 0o700) == 0 || errno == EEXIST else { throw .system("mkdir", path) }
     let number = Glibc.open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     guard number >= 0 else { throw .system("open", parent) }

@@ -14,14 +14,11 @@ extension SetupCommand {
       throw .configuration("\(refusal.reason); nothing is written", next: refusal.hint)
     }
     for path in paths {
-      let missing = FileBytes.missingFolders(above: path)
-      let folder = FileBytes.folder(of: missing.last ?? path)
-      for place in [folder, path] {
-        guard let owner = LiveSystem.followedStatus(place)?.owner, !FolderTrust.isOwn(owner) else { continue }
-        throw .configuration(
-          "\(place) \(FileOwner.reason(owner)); nothing is written",
-          next: "name folders of your own by XDG_CONFIG_HOME, XDG_DATA_HOME and GIT_CONFIG_GLOBAL, or take these out")
-      }
+      try FileBytes.checkOwn(FileBytes.folder(of: path))
+      guard let owner = LiveSystem.followedStatus(path)?.owner, !FolderTrust.isOwn(owner) else { continue }
+      throw .configuration(
+        "\(path) \(FileOwner.reason(owner)); nothing is written",
+        next: "name a file of your own by GIT_CONFIG_GLOBAL, or remove it")
     }
   }
 }

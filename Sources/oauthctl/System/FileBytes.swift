@@ -105,9 +105,10 @@ enum FileBytes {
   }
 
   /// Waits until `descriptor` has something to read, or its end. False: `end` has, whatever `descriptor` has.
-  private static func waits(for descriptor: Int32, unless end: Int32) -> Bool {
+  /// `interrupted` is called at each signal that comes meanwhile.
+  static func waits(for descriptor: Int32, unless end: Int32, interrupted: () -> Void = {}) -> Bool {
     var both = [descriptor, end].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
-    while poll(&both, nfds_t(both.count), -1) < 0 && errno == EINTR {}
+    while poll(&both, nfds_t(both.count), -1) < 0 && errno == EINTR { interrupted() }
     return both[1].revents == 0
   }
 
@@ -181,12 +182,27 @@ enum FileBytes {
     return writing(in: folder, failed: code, owner: found.st_uid, user: geteuid())
   }
 
-  /// Makes a folder and those above it, each 0700 where it is new.
+  /// Makes a folder and those above it, each 0700 where it is new, but none that another user could exchange.
   static func makeFolder(_ path: String) throws(CommandError) {
+    try checkOwn(path)
+    try makeMissing(path)
+  }
+
+  /// - Throws: `CommandError.configuration` where somebody else could put something else in the place of the folder at `path`.
+  static func checkOwn(_ path: String) throws(CommandError) {
+    let place =
+      path.utf8.first == UInt8(ascii: "/") ? path : Self.place(of: ".").map { String(decoding: $0, as: UTF8.self) }
+    guard let place, let fault = FolderTrust.files(of: geteuid()).fault(asFarAs: place) else { return }
+    let elsewhere: NextStep =
+      "name files and folders of your own by XDG_CONFIG_HOME, XDG_STATE_HOME and GIT_CONFIG_GLOBAL, or take these out"
+    throw .configuration("\(fault.reason); nothing is written", next: fault.remedy.map { .run($0) } ?? elsewhere)
+  }
+
+  private static func makeMissing(_ path: String) throws(CommandError) {
     if PrivateCreation.makeFolder(path) == 0 || errno == EEXIST { return }
     let above = folder(of: path)
     if errno == ENOENT, path.contains("/"), above != path {
-      try makeFolder(above)
+      try makeMissing(above)
       if PrivateCreation.makeFolder(path) == 0 || errno == EEXIST { return }
     }
     let code = errno

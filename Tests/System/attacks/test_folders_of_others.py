@@ -3,7 +3,11 @@
 import os
 import socket
 import subprocess
+import tempfile
 import threading
+from pathlib import Path
+
+import pytest
 
 from network.namespaces import isolated, needs_root, run
 from support.others import NOBODY, sockets_as_nobody
@@ -45,16 +49,53 @@ def test_the_systemd_of_another_user_is_asked_for_nothing(home):
     isolated(story)
 
 
+@pytest.fixture(params=["his", "in his", "for all", "behind his link"])
+def place(request, home, scratch):
+    """A folder that another user may exchange, by one way or another."""
+    theirs = Path(tempfile.mkdtemp(dir=scratch))
+    theirs.chmod(0o755)
+    inner = theirs / "inner"
+    inner.mkdir(parents=True)
+    if request.param == "for all":
+        theirs.chmod(0o777)
+    else:
+        os.chown(theirs, NOBODY, NOBODY)
+    if request.param == "behind his link":
+        (theirs / "link").symlink_to(tempfile.mkdtemp(dir=scratch))
+        os.lchown(theirs / "link", NOBODY, NOBODY)
+    return {"his": theirs, "behind his link": theirs / "link"}.get(request.param, inner)
+
+
+def seen(place):
+    return sorted(path for path in place.rglob("*") if "oauthctl" in str(path.relative_to(place)))
+
+
 @needs_root
-def test_no_vault_is_made_in_a_folder_that_another_user_may_exchange(home, scratch, server):
-    theirs = scratch / "theirs"
-    theirs.mkdir()
-    os.chown(theirs, NOBODY, NOBODY)
-    for variable in ("XDG_DATA_HOME", "XDG_STATE_HOME"):
-        home.environment[variable] = str(theirs / variable)
-        (theirs / variable).mkdir(mode=0o755)
-        os.chown(theirs / variable, NOBODY, NOBODY)
+@pytest.mark.parametrize("variable", ["XDG_DATA_HOME", "XDG_STATE_HOME"])
+def test_no_agent_keeps_anything_where_another_user_may_exchange_it(home, place, variable):
+    environment = {**home.environment, variable: str(place)}
+    environment.pop("OAUTHCTL_SOCKET", None)
+    for command in (["vault", "create"], ["status"]):
+        told = home.oauthctl(*command, check=False, environment=environment)
+        assert told.status != 0 and f"{variable}: " in told.stderr and "none is started" in told.stderr, told
+    by_hand = home.run(home.programs / "oauthd", check=False, environment=environment)
+    assert by_hand.status == 1 and f"oauthd: {variable}: " in by_hand.stderr, by_hand
+    assert seen(place) == []
+
+
+@needs_root
+def test_no_account_is_written_where_another_user_may_exchange_it(home, server, place):
     home.agent.start()
-    told = home.oauthctl("vault", "create", check=False)
-    assert told.status != 0 and "could be read or changed by others" in told.stderr, told
-    assert list(theirs.rglob("vault.*")) == []
+    home.oauthctl("vault", "create", check=False)
+    told = home.oauthctl(
+        "login", "work", server.issuer, "--client-id", "dev", "--scope", "read", "--yes", check=False,
+        environment={**home.environment, "XDG_CONFIG_HOME": str(place)})
+    assert told.status != 0 and seen(place) == [], told
+
+
+@needs_root
+def test_git_is_given_no_authority_that_another_user_may_exchange(home, place, agent):
+    """Whom git believes is a copy in the state folder, compared when git asks for a token, and not before."""
+    told = home.oauthctl("setup", "git", "--yes", check=False, environment={**home.environment, "XDG_STATE_HOME": str(place)})
+    assert told.status != 0 and "nothing is written" in told.stderr and seen(place) == [], told
+    assert not (home.root / ".gitconfig").exists()
