@@ -10,7 +10,7 @@ extension LoginCoordinator {
   package func take(_ request: AccountImport) async throws(AgentFailure) -> AccountImportAnswer {
     let name = request.account
     let isDryRun = request.dryRun == true
-    if let secret = request.clientSecret { try service.checkSecret(secret, "client_secret") }
+    if let secret = request.clientSecret { try service.checkSecret(secret, "client_secret", isClients: true) }
     if !isDryRun { try Self.check(request) }
     guard !isBusy(name) else {
       throw AgentFailure(.loginPending, "\(name): a login is under way", hint: "try again when it has ended")

@@ -1,4 +1,5 @@
 package import AgentWire
+import OAuthProtocol
 import OAuthTerms
 import Sealing
 import Signing
@@ -89,7 +90,7 @@ extension CredentialService {
   package func setSecret(_ request: SecretSet) async throws(AgentFailure) -> EmptyResult {
     try await open(looksAtFiles: false)
     let name = try select(account: request.account, url: nil).name
-    try checkSecret(request.value, "value")
+    try checkSecret(request.value, "value", isClients: request.kind == .clientSecret)
     try await checkIsRead(name)
     if let shown = request.secretPlace { try await check(shown, of: name) }
     let place = accounts[name]?.machine.definition.map { secretPlace($0) }
@@ -157,9 +158,10 @@ extension CredentialService {
   }
 
   /// `parameter` is what the caller calls it.
-  nonisolated func checkSecret(_ value: String, _ parameter: String) throws(AgentFailure) {
-    guard (1...WireLimits.tokenBytes).contains(value.utf8.count) else {
-      throw AgentFailure(.badRequest, "\(parameter) has 1 to \(WireLimits.tokenBytes) bytes")
+  nonisolated func checkSecret(_ value: String, _ parameter: String, isClients: Bool) throws(AgentFailure) {
+    let most = isClients ? OAuthClient.longestSecretBytes : WireLimits.tokenBytes
+    guard (1...most).contains(value.utf8.count) else {
+      throw AgentFailure(.badRequest, "\(parameter) has 1 to \(most) bytes")
     }
     guard !value.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F }) else {
       throw AgentFailure(

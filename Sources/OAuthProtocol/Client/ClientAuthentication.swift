@@ -3,6 +3,9 @@ package import Sealing
 
 /// Our client's name at the authorization server and how it proves it.
 package struct OAuthClient: Sendable, Equatable {
+  /// Of a client secret, 8 KiB.
+  package static let longestSecretBytes = 8_192
+
   package let id: String
   package let authentication: ClientAuthentication
 
@@ -15,8 +18,8 @@ package struct OAuthClient: Sendable, Equatable {
     switch authentication {
     case .none, .assertion, .certificate: break
     case .basic(let secret), .post(let secret):
-      guard (1...8_192).contains(secret.count) else {
-        throw .clientAuthentication("the client secret is empty or longer than 8192 bytes")
+      guard (1...Self.longestSecretBytes).contains(secret.count) else {
+        throw .clientAuthentication("the client secret is empty or longer than \(Self.longestSecretBytes) bytes")
       }
     }
     self.id = id

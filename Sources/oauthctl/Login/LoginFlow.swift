@@ -179,6 +179,13 @@ struct LoginFlow {
           let line = String(decoding: pasted[..<end], as: UTF8.self)
           pasted.removeSubrange(...end)
           isAsked = false
+          guard !context.terminal.inputIsTerminal || line.utf8.count < Terminal.lineBytes else {
+            context.terminal.warn(
+              "the terminal cuts lines after \(Terminal.lineBytes) bytes, and this address is longer: it is not used",
+              next: .run("oauthctl login \(account) --device   # or with a browser on this machine"))
+            isAsked = ask(LoginWords.pasteQuestion)
+            continue
+          }
           switch try pastedRedirect.take(line) {
           case .ended(let progress): return progress
           case .taken: break

@@ -6,8 +6,12 @@ extension Terminal {
   /// What helps where a secret is to come from standard input, and nobody can be asked for it.
   static let fileOrPipe: NextStep = "give standard input from a file or a pipe"
 
-  /// Longest answer to a question, in bytes.
+  /// Longest secret, in bytes.
   static let answerBytes = 32 << 10
+
+  /// Longest line that the kernel gives of a terminal where it edits lines, without its end, in bytes (N_TTY_BUF_SIZE): it drops the
+  /// rest without a word.
+  static let lineBytes = 4_095
 
   /// Asks for a secret without showing it; a colon comes after the question.
   ///
@@ -83,7 +87,7 @@ extension Terminal {
       throw .local("nothing can be asked: \(FileBytes.errorText())", next: next, status: 1)
     }
     // Before the question: who answers at once would see the answer, and turning the echo off drops it.
-    let echo = isSecret ? SilentEcho(descriptor) : nil
+    let silent = isSecret ? SilentInput(descriptor) : nil
     // What was typed before the question does not answer it.
     tcflush(descriptor, TCIFLUSH)
     // Never cut: what is agreed to stands in it.
@@ -91,12 +95,36 @@ extension Terminal {
       lines: lines.map { visible($0, limit: .max) }, commands: commands.map { visible($0, limit: .max) },
       question: visible(question, limit: .max) + ending)
     FileBytes.writeAll(Array(text.text(on: Self.screen(of: descriptor)).utf8), to: descriptor)
-    let line = FileBytes.readLine(from: descriptor, limit: Self.answerBytes, unless: interrupts.readEnd)
-    echo?.restore()
-    if isSecret || line == nil { FileBytes.writeAll([UInt8(ascii: "\n")], to: descriptor) }
-    if let number = interrupts.end(isAnswered: line != nil) { throw .silent(status: 128 + number) }
-    guard let line else { throw .local("nothing was entered", status: 64) }
-    return line
+    let answer = Self.answer(descriptor, silent, unless: interrupts.readEnd)
+    silent?.restore()
+    if isSecret || answer == .nothing { FileBytes.writeAll([UInt8(ascii: "\n")], to: descriptor) }
+    if let number = interrupts.end(isAnswered: answer != .nothing) { throw .silent(status: 128 + number) }
+    switch answer {
+    case .line(let line): return line
+    case .nothing: throw .local("nothing was entered", status: 64)
+    case .tooLong(let limit):
+      throw .local("more than \(limit) bytes were entered; nothing is done", next: next, status: 64)
+    case .noText: throw .local("what was entered is not UTF-8; nothing is done", next: next, status: 64)
+    }
+  }
+
+  private enum Answer: Equatable {
+    case line(String)
+    case nothing
+    case tooLong(limit: Int)
+    case noText
+  }
+
+  /// `end`: readable where nobody waits for the answer any more.
+  private static func answer(_ descriptor: Int32, _ silent: SilentInput?, unless end: Int32) -> Answer {
+    guard let silent else {
+      guard let line = FileBytes.readLine(from: descriptor, limit: answerBytes, unless: end) else { return .nothing }
+      return line.utf8.count < lineBytes ? .line(line) : .tooLong(limit: lineBytes - 1)
+    }
+    do {
+      guard let bytes = try silent.readLine(limit: answerBytes, unless: end) else { return .nothing }
+      return String(validating: bytes, as: UTF8.self).map { .line($0) } ?? .noText
+    } catch { return .tooLong(limit: answerBytes) }
   }
 
   private static func screen(of descriptor: Int32) -> QuestionText.Screen {
@@ -119,28 +147,5 @@ extension Terminal {
         next: "run it in a terminal, where it is asked for, or give standard input from a file or a pipe")
     }
     return line
-  }
-}
-
-/// Echo turned off on a terminal, while interrupts are held: what ends the program must not leave it off.
-private struct SilentEcho {
-  private let descriptor: Int32
-  private let before: termios
-
-  /// Nil: this is no terminal.
-  init?(_ descriptor: Int32) {
-    self.descriptor = descriptor
-    var modes = termios()
-    guard tcgetattr(descriptor, &modes) == 0 else { return nil }
-    before = modes
-    modes.c_lflag &= ~tcflag_t(ECHO)
-    // Control-Z would stop the program and leave it off, too. VSUSP: a NUL is no key (_POSIX_VDISABLE).
-    modes.c_cc.10 = 0
-    guard tcsetattr(descriptor, TCSAFLUSH, &modes) == 0 else { return nil }
-  }
-
-  func restore() {
-    var before = before
-    _ = tcsetattr(descriptor, TCSAFLUSH, &before)
   }
 }

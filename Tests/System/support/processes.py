@@ -84,6 +84,12 @@ def stopped(*pids):
                 os.kill(pid, signal.SIGCONT)
 
 
+def state_of(pid):
+    """The kernel's letter for what a process does: S sleeps, T is stopped; nothing when it has gone."""
+    with contextlib.suppress(FileNotFoundError, ProcessLookupError):
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+
+
 def is_stopped(pid):
     try:
         states = {stat.read_text().rpartition(")")[2].split()[0] for stat in Path(f"/proc/{pid}/task").glob("*/stat")}

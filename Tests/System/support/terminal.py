@@ -19,12 +19,12 @@ def enter_terminal():
 
 
 def run_at_terminal(home, *command, answers=None, until=None, seconds=60, environment=None,
-                    columns=0):
+                    columns=0, seen=None):
     """Run a program with a controlling terminal; (status, everything the terminal shows).
 
     Types the `answers`, each once what it belongs to was written; one that is a function is called for it then.
     Ends the program, with status None, as soon as it has written `until`; one that does neither in time fails the test.
-    `columns` is what the terminal tells of its width, 0 that it tells nothing.
+    `columns` is what the terminal tells of its width, 0 that it tells nothing. `seen` is told all that was written so far.
     """
     answers = dict(answers or {})
     ours, theirs = pty.openpty()
@@ -42,6 +42,8 @@ def run_at_terminal(home, *command, answers=None, until=None, seconds=60, enviro
                 except OSError:
                     # All copies of the other end are closed.
                     break
+                if seen is not None:
+                    seen(written.decode(errors="replace"))
             for question in [question for question in answers if question.encode() in written]:
                 answer = answers.pop(question)
                 os.write(ours, (answer() if callable(answer) else answer).encode())

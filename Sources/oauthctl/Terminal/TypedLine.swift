@@ -1,0 +1,54 @@
+import Glibc
+
+/// A line as it is typed, erasures and all. The kernel edits lines as well, and drops what is beyond 4,095 bytes of one without a
+/// word: of a long secret that is pasted the beginning would be left, and look whole.
+struct TypedLine {
+  /// The keys that edit, as stty(1) sets them; 0 where one is no key (_POSIX_VDISABLE).
+  struct Keys {
+    var erase: UInt8 = 0x7F
+    var kill: UInt8 = 0x15
+    var eraseWord: UInt8 = 0x17
+    var end: UInt8 = 0x04
+
+    init() {}
+
+    init(_ modes: termios) {
+      // VERASE, VKILL, VWERASE and VEOF, which Glibc gives as numbers and Swift as members of a tuple.
+      (erase, kill, eraseWord, end) = (modes.c_cc.2, modes.c_cc.3, modes.c_cc.14, modes.c_cc.4)
+    }
+  }
+
+  private let keys: Keys
+  private(set) var bytes: [UInt8] = []
+
+  init(_ keys: Keys) { self.keys = keys }
+
+  /// What a byte does to the line.
+  enum Effect: Equatable {
+    case goesOn
+    case ended
+    /// The end of input, and nothing was typed.
+    case nothing
+  }
+
+  mutating func take(_ byte: UInt8) -> Effect {
+    switch byte {
+    case UInt8(ascii: "\n"), UInt8(ascii: "\r"): return .ended
+    case 0: bytes.append(byte)
+    case keys.end: return bytes.isEmpty ? .nothing : .ended
+    // Most terminals send one of these two, whatever is set.
+    case keys.erase, 0x7F, 0x08: eraseCharacter()
+    case keys.kill: bytes.removeAll()
+    case keys.eraseWord:
+      while bytes.last == UInt8(ascii: " ") { bytes.removeLast() }
+      while let last = bytes.last, last != UInt8(ascii: " ") { bytes.removeLast() }
+    default: bytes.append(byte)
+    }
+    return .goesOn
+  }
+
+  /// With the bytes of UTF-8 that continue it.
+  private mutating func eraseCharacter() {
+    while let last = bytes.popLast(), last & 0xC0 == 0x80 {}
+  }
+}
