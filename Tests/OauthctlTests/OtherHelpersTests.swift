@@ -29,12 +29,20 @@ struct OtherHelpersTests {
     #expect(Self.names("credential.https://h.helper\n", "credential.https://h.helper\nstore", own) == ["store"])
   }
 
+  @Test("Of a line of shell, which may hold a password, the first word is shown")
+  func shell() {
+    let own = "credential.https://h.helper\n\(Self.ours)"
+    let entry = "credential.helper\n!f() { echo password=secret; }; f"
+    #expect(Self.names(own, entry) == ["!f() …"])
+    #expect(Self.names(own, "credential.helper\n!pass-on") == ["!pass-on"])
+  }
+
   @Test("An empty one behind ours switches it off, but not one that counts in some folders only")
   func switchedOff() {
     let own = "credential.https://h.helper\n\(Self.ours)"
     func isOff(_ entries: String...) -> Bool {
       OtherHelpers(home: "/home/u") { $0[0] == "--file" ? nil : entries.map { "file:/g\0\($0)\0" }.joined() }
-        .switchOffOurs(for: "https://h")
+        .switchedOff(["https://h"]) != nil
     }
     #expect(isOff(own, "credential.helper\n") && isOff(own, "credential.helper\n", "credential.helper\nstore"))
     #expect(isOff(own, "credential.https://*.helper\n") == GitPattern("https://*").fits(GitPattern("https://h")))

@@ -36,20 +36,23 @@ enum ValueRules {
     problem { () throws(ProtocolError) in _ = try RedirectURI(text) }
   }
 
+  private static func quoted(_ text: String, limit: Int) -> String {
+    "\"\(PrintableText.escaped(UserInfo.cut(from: text), limit: limit))\""
+  }
+
   static func host(_ text: String) -> String? {
     do {
       _ = try Origin(hostEntry: text)
       return nil
     } catch {
-      // Who writes a name there writes a password, too.
-      return error == .userInfo ? error.rawValue : "\"\(PrintableText.escaped(text, limit: 80))\": \(error.rawValue)"
+      return "\(quoted(text, limit: 80)): \(error.rawValue)"
     }
   }
 
   /// A scope-token of RFC 6749 §3.3.
   static func scope(_ text: String) -> String? {
     ScopeList.isToken(text)
-      ? nil : "\"\(PrintableText.escaped(text, limit: 64))\" is empty, too long or holds a blank, quote or backslash"
+      ? nil : "\(quoted(text, limit: 64)) is empty, too long or holds a blank, quote or backslash"
   }
 
   /// RFC 8707 §2.
@@ -58,7 +61,7 @@ enum ValueRules {
   }
 
   static func audience(_ text: String) -> String? {
-    plainText(text, limitBytes: 2_048)
+    UserInfo.stands(in: text) ? URLProblem.userInfo.rawValue : plainText(text, limitBytes: 2_048)
   }
 
   static func clientID(_ text: String) -> String? {
@@ -79,7 +82,7 @@ enum ValueRules {
       let url = try WebURL("https://a/" + plain)
       return url.query == nil ? nil : "it holds a ?"
     } catch {
-      return "\"\(PrintableText.escaped(text, limit: 80))\" is no path: \(error.rawValue)"
+      return "\(quoted(text, limit: 80)) is no path: \(error.rawValue)"
     }
   }
 
@@ -122,9 +125,6 @@ enum ValueRules {
   static func noProxy(_ text: String) -> String? {
     if text == "*" || AddressRange(text) != nil { return nil }
     let name = text.hasPrefix(".") ? String(text.dropFirst()) : text
-    return host(name).map { reason in
-      reason == URLProblem.userInfo.rawValue
-        ? reason : "\"\(PrintableText.escaped(text, limit: 80))\" is no host, domain, address or range (10.0.0.0/8)"
-    }
+    return host(name).map { _ in "\(quoted(text, limit: 80)) is no host, domain, address or range (10.0.0.0/8)" }
   }
 }

@@ -74,14 +74,18 @@ package enum RequestedAccess {
     for token in scope where !ScopeList.isToken(token) {
       throw .parameter(
         name: "scope",
-        reason: "\"\(Escaped.forTerminal(token, limit: 64))\" is empty, too long or holds a blank or quote")
+        reason:
+          "\"\(Escaped.forTerminal(UserInfo.cut(from: token), limit: 64))\" is empty, too long or holds a blank or quote"
+      )
     }
   }
 
   /// Throws unless every entry is an absolute URI without fragment (RFC 8707 §2).
   package static func checkResources(_ resources: [String]) throws(ProtocolError) {
     for resource in resources {
-      guard !hasUserInfo(resource) else { throw .parameter(name: "resource", reason: URLProblem.userInfo.rawValue) }
+      guard !UserInfo.stands(in: resource) else {
+        throw .parameter(name: "resource", reason: URLProblem.userInfo.rawValue)
+      }
       let scheme = resource.prefix { $0 != ":" }
       guard (1...2_048).contains(resource.utf8.count), scheme.count < resource.count, let first = scheme.utf8.first,
         (0x41...0x5A).contains(first & 0xDF), scheme.utf8.allSatisfy(isSchemeByte),
@@ -89,16 +93,11 @@ package enum RequestedAccess {
       else {
         throw .parameter(
           name: "resource",
-          reason: "\"\(Escaped.forTerminal(resource, limit: 64))\" is not an absolute URI without fragment")
+          reason:
+            "\"\(Escaped.forTerminal(UserInfo.cut(from: resource), limit: 64))\" is not an absolute URI without fragment"
+        )
       }
     }
-  }
-
-  /// Whether it has something before its host that may be a password.
-  private static func hasUserInfo(_ uri: String) -> Bool {
-    let rest = uri.utf8.drop { $0 != UInt8(ascii: ":") }.dropFirst()
-    guard rest.starts(with: "//".utf8) else { return false }
-    return rest.dropFirst(2).prefix { !"/?#".utf8.contains($0) }.contains(UInt8(ascii: "@"))
   }
 
   private static func isSchemeByte(_ byte: UInt8) -> Bool {

@@ -32,11 +32,10 @@ extension SetupCommand.Git {
 
   /// - Throws: `CommandError.configuration` where git's configuration has something behind our lines that takes them back.
   func checkIsAsked(_ hosts: [String], _ context: CommandContext) throws(CommandError) {
-    let helpers = OtherHelpers(context.environment, .live())
-    let urls = hosts.map(GitSetup.url(host:)).filter(helpers.switchOffOurs(for:))
-    guard urls.isEmpty else {
-      throw .configuration(OtherHelpers.words(switchedOff: urls), next: OtherHelpers.switchedOffStep)
-    }
+    // No repository's own, which counts there alone.
+    let helpers = OtherHelpers(context.environment, .live(), in: "/")
+    guard let off = helpers.switchedOff(hosts.map(GitSetup.url(host:))) else { return }
+    throw .configuration(off.reason, next: off.step)
   }
 
   /// git before 2.46 tells the token to every helper that it has beside ours, and `store` writes it down.

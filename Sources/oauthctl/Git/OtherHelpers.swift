@@ -19,9 +19,11 @@ struct OtherHelpers {
     let isOurs: Bool
     /// Where it stands, if git reads that in some folders only.
     let file: String?
+    /// As git says it: a file, or that it is of the environment.
+    let origin: String
 
-    init(_ helper: GitConfiguration.Helper, in file: String?) {
-      (pattern, command, self.file) = (GitPattern(helper.url), helper.command, file)
+    init(_ helper: GitConfiguration.Helper, in file: String?, origin: String) {
+      (pattern, command, self.file, self.origin) = (GitPattern(helper.url), helper.command, file, origin)
       isOurs = GitSetup.isOurs(helper.command)
     }
   }
@@ -54,11 +56,13 @@ struct OtherHelpers {
     {
       let parts = entry.split(separator: "\n", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
       guard parts[0].hasPrefix("includeif.") else {
-        entries += GitConfiguration.helpers(in: entry).map { Entry($0, in: file) }
+        entries += GitConfiguration.helpers(in: entry).map { Entry($0, in: file, origin: origin) }
         continue
       }
       let path = place(parts.count == 2 ? parts[1] : "", namedIn: origin)
-      if Self.isUnreadable(path) { entries.append(Entry(GitConfiguration.Helper(url: "", command: "any"), in: path)) }
+      if Self.isUnreadable(path) {
+        entries.append(Entry(GitConfiguration.Helper(url: "", command: "any"), in: path, origin: origin))
+      }
       guard files < Self.mostFiles, depth < Self.mostDepth else { continue }
       files += 1
       read(answer(["--file", path] + Self.query), path, depth + 1, answer)
@@ -90,25 +94,36 @@ struct OtherHelpers {
     guard fitting.contains(where: \.isOurs) else { return [] }
     var names: [String] = []
     for entry in counting where !entry.command.isEmpty && !entry.isOurs {
-      let name = entry.command
+      let name = Self.shown(entry.command)
       let place = entry.file.map { " (in \($0), which git reads in some folders)" } ?? ""
       if !names.contains(name), !names.contains(name + place) { names.append(name + place) }
     }
     return names
   }
 
-  /// Whether an empty helper stands behind ours: git then asks us for nothing.
-  func switchOffOurs(for url: String) -> Bool {
-    let (fitting, counting) = entries(for: url)
-    return fitting.contains(where: \.isOurs) && !counting.contains(where: \.isOurs)
+  /// A line of shell may hold a password: of one its first word is shown.
+  private static func shown(_ command: String) -> String {
+    guard command.hasPrefix("!"), let blank = command.firstIndex(of: " ") else { return command }
+    return command[..<blank] + " …"
   }
 
-  static func words(switchedOff urls: [String]) -> String {
-    "git does not ask oauthctl for \(urls.joined(separator: ", ")): an empty helper behind oauthctl's switches it off"
+  /// Those of `urls` for which git asks us nothing, since an empty helper stands behind ours, and what to do; nil: there are none.
+  func switchedOff(_ urls: [String]) -> (reason: String, step: NextStep)? {
+    var (off, places): ([String], [String]) = ([], [])
+    for url in urls {
+      let (fitting, counting) = entries(for: url)
+      guard fitting.contains(where: \.isOurs), !counting.contains(where: \.isOurs) else { continue }
+      off.append(url)
+      let origin = fitting.last { $0.command.isEmpty && $0.file == nil }?.origin ?? ""
+      let place = PrintableText.escaped(origin.hasPrefix("file:") ? String(origin.dropFirst("file:".count)) : origin)
+      if !places.contains(place) { places.append(place) }
+    }
+    guard !off.isEmpty else { return nil }
+    return (
+      "git does not ask oauthctl for \(off.joined(separator: ", ")): an empty helper behind oauthctl's switches it off",
+      .advice("take that `helper =` out, or put it before oauthctl's lines: \(places.joined(separator: ", "))")
+    )
   }
-
-  static let switchedOffStep: NextStep =
-    "take out the empty `helper =` that stands behind it: git config --global --edit"
 
   /// Those for an address, and of these the ones that git asks: what switches those before it off in some folders does not in others.
   private func entries(for url: String) -> (fitting: [Entry], counting: ArraySlice<Entry>) {

@@ -29,10 +29,11 @@ struct SetupCommand: ParsableCommand {
     @OptionGroup var verbosity: Verbosity
 
     func run(_ context: CommandContext) throws(CommandError) {
+      try GitSetup.checkFile(context.environment)
+      let authorities = remove ? nil : GitAuthorityCopies(context.environment).folder
       try SetupCommand.checkHome(
         context.environment,
-        writing: GitReader.files(context.environment)
-          + [GitAuthorityCopies(context.environment).folder].compactMap(\.self).map { $0 + "/NAME" })
+        writing: GitReader.files(context.environment) + [authorities].compactMap(\.self).map { $0 + "/NAME" })
       if let account { try AccountName.check(account) }
       if remove, account != nil {
         throw .usage(
@@ -42,7 +43,6 @@ struct SetupCommand: ParsableCommand {
       guard ProgramLookup.live(context.environment).find("git") != nil else {
         throw .local("git is not in PATH", next: "apt install git, or your system's own way", status: 1)
       }
-      try GitSetup.checkFile(context.environment)
       let hosts = try hosts(context)
       let accounts = try? context.allAccounts()
       // A helper that names nobody, or can do nothing, would take the place of one that works.

@@ -36,5 +36,6 @@ def test_an_empty_helper_behind_ours_is_told(home, agent, dot, section):
         assert ("password=" in ours) == (told.status == 0), (told, ours)
         if told.status:
             assert "does not ask oauthctl for" in told.stderr and "Done" not in told.stderr + told.stdout, told
+            assert str(config) in told.stderr or "~/.gitconfig" in told.stderr, told
     doctor = home.oauthctl("doctor", check=False).stdout
     assert ("an empty helper behind oauthctl's" in doctor) == bool(told.status), doctor

@@ -93,10 +93,7 @@ enum ToolCheck {
     let missing = agreed.filter { host in !ours.contains { $0.url == GitSetup.url(host: host) } }.sorted()
     // No repository's own: doctor may be asked in any folder.
     let all = OtherHelpers(context.environment, context.machine, in: "/")
-    let switchedOff = Set(ours.map(\.url)).filter(all.switchOffOurs(for:)).sorted()
-    guard switchedOff.isEmpty else {
-      return [.wrong("git", OtherHelpers.words(switchedOff: switchedOff), OtherHelpers.switchedOffStep)]
-    }
+    if let off = all.switchedOff(Set(ours.map(\.url)).sorted()) { return [.wrong("git", off.reason, off.step)] }
     for origin in Set(ours.map(\.url)).sorted() {
       let others = all.names(for: origin)
       guard !others.isEmpty else { continue }
