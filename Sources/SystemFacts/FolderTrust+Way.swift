@@ -7,6 +7,10 @@ extension FolderTrust {
     case folder(String, Fault)
     /// `owner` nil: it is gone.
     case link(String, owner: UInt32?)
+    /// It is not there, and others may make it, since they may add names to a folder.
+    case missing(String, in: String)
+    /// Nobody can tell where the path leads.
+    case unclear(String)
 
     /// A sentence without its full stop.
     package var reason: String {
@@ -16,14 +20,20 @@ extension FolderTrust {
       case .folder(let path, .noFolder): "\(path) is no folder"
       case .link(let path, let owner?): "the link \(path) \(FileOwner.reason(owner))"
       case .link(let path, nil): "the link \(path) is gone"
+      case .missing(let path, let folder): "\(path) is not there, and others may make it in \(folder)"
+      case .unclear(let path): "\(path) leads behind too many links, or behind one to a name that is no UTF-8"
       }
     }
 
     /// The command that mends it; nil: there is none that this user is to run.
     package var remedy: String? {
-      guard case .folder(let path, .mode) = self else { return nil }
-      let isOwn = FolderTrust.live(path)?.owner == geteuid()
-      return FileMode.keepingOthersOut(of: ShellWord.quoted(path), isOwn: isOwn)
+      switch self {
+      case .folder(let path, .mode):
+        let isOwn = FolderTrust.live(path)?.owner == geteuid()
+        return FileMode.keepingOthersOut(of: ShellWord.quoted(path), isOwn: isOwn)
+      case .missing(let path, _): return "mkdir -m 700 \(ShellWord.quoted(path))"
+      case .folder, .link, .unclear: return nil
+      }
     }
   }
 
@@ -50,8 +60,15 @@ extension FolderTrust {
     return nil
   }
 
-  /// The same for the way to a folder that may not be there yet, as far as there is one. `path` is absolute.
-  package func fault(asFarAs path: String) -> WayFault? {
-    PathWalk.live(asFarAs: path).flatMap { way in fault(on: way, folders: way.folders + [way.end], last: nil) }
+  /// The same for the way to a folder that may have to be made. `path` is absolute.
+  package func fault(toMake path: String) -> WayFault? {
+    guard let way = PathWalk.live(toMake: path) else { return .unclear(path) }
+    let folders = way.folders + [way.end]
+    let present = folders.prefix { Self.live($0) != nil }
+    if let fault = fault(on: way, folders: Array(present), last: nil) { return fault }
+    guard present.count < folders.count else { return nil }
+    let missing = folders[present.count], folder = PathWalk.parent(of: missing)
+    guard let found = Self.live(folder), found.mode & 0o1000 != 0, found.mode & 0o022 != 0 else { return nil }
+    return .missing(missing, in: folder)
   }
 }

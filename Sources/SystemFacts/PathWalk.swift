@@ -60,6 +60,18 @@ package struct PathWalk: Sendable, Equatable {
     }
   }
 
+  /// The way on this machine, now, with what is not there as folders that are to be made. Nil: the path is relative, or nobody can
+  /// tell where it leads.
+  package static func live(toMake path: String) -> PathWalk? {
+    PathWalk(path) { path in
+      switch SymbolicLink(at: path) {
+      case .target(let target): .link(target: target)
+      case .noLink, .unreadable: .other
+      case .notText: nil
+      }
+    }
+  }
+
   /// The way on this machine, now, to the last folder or file on it that is there. Nil: the path is relative.
   package static func live(asFarAs path: String) -> PathWalk? {
     var path = path
@@ -77,7 +89,7 @@ package struct PathWalk: Sendable, Equatable {
     path.utf8.split(separator: UInt8(ascii: "/")).reversed().map { String(decoding: $0, as: UTF8.self) }
   }
 
-  private static func parent(of path: String) -> String {
+  static func parent(of path: String) -> String {
     guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")), slash != path.startIndex else { return "/" }
     return String(path[..<slash])
   }

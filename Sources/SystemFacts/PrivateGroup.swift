@@ -1,6 +1,6 @@
 import Glibc
 
-/// The group that a user has for himself, which has his name and no other member, as Debian and others make one for each user
+/// The group that a user has for himself, which has his name, no other member, and is no other user's own, as Debian and others make one for each user
 /// and as pam_umask(8) knows it by: what it may write only he may write.
 package enum PrivateGroup {
   /// Of the user of this process. A machine's users do not change while it runs.
@@ -16,6 +16,8 @@ package enum PrivateGroup {
     }
     let own = group.lazy.map(fields).first { $0.count >= 4 && $0[2] == entry[3] }
     guard let own, own[0] == entry[0], own[3].isEmpty || own[3] == entry[0] else { return nil }
+    let isAnothers = passwd.lazy.map(fields).contains { $0.count >= 4 && $0[3] == entry[3] && UInt32($0[2]) != user }
+    guard !isAnothers else { return nil }
     return UInt32(entry[3])
   }
 

@@ -54,6 +54,19 @@ struct PathWalkTests {
     #expect(PathWalk.live(path + "/there is none") == nil)
   }
 
+  @Test("What is to be made stands on the way as folders, behind a link that leads nowhere, too")
+  func toMake() throws {
+    let folder = FileManager.default.temporaryDirectory.path + "/way-\(UInt64.random(in: 0 ... .max))"
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
+    defer { try? FileManager.default.removeItem(atPath: folder) }
+    #expect(symlink("nothing/here", folder + "/link") == 0 && symlink("\u{FF}", folder + "/named") == 0)
+    let way = try #require(PathWalk.live(toMake: folder + "/link/new"))
+    #expect(way.end.hasSuffix("/nothing/here/new") && way.links.last == folder + "/link")
+    #expect(way.folders.suffix(2).map { String($0.suffix(13)) }.last == "/nothing/here")
+    #expect(PathWalk.live(toMake: folder + "/" + String(repeating: "./", count: 300) + "new") == nil, "too many names")
+    #expect(PathWalk.live(toMake: "new") == nil)
+  }
+
   @Test("The way to what is not there yet ends at the last folder that is")
   func asFarAs() {
     #expect(PathWalk.live(asFarAs: "/usr/no-such-folder/nor/this") == PathWalk.live("/usr"))

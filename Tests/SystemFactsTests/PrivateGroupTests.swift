@@ -15,6 +15,16 @@ struct PrivateGroupTests {
     #expect(PrivateGroup.number(of: 1000, passwd: passwd, group: ["root:x:0:", "broken", line]) == number)
   }
 
+  @Test("It is not another user's own")
+  func shared() {
+    let ann = "ann:x:1000:7::/:/bin/sh"
+    func number(_ other: String) -> UInt32? {
+      PrivateGroup.number(of: 1000, passwd: [ann, other], group: ["ann:x:7:"])
+    }
+    #expect(number("bob:x:1001:7::/:/bin/sh") == nil && number("bob:x:1001:8::/:/bin/sh") == 7)
+    #expect(number("ann2:x:1000:7::/:/bin/sh") == 7, "another name of the same user")
+  }
+
   @Test("One who is in no file has the group of his number")
   func directory() { #expect(PrivateGroup.number(of: 1000, passwd: [], group: ["users:x:1000:"]) == 1000) }
 }

@@ -89,7 +89,7 @@ package struct AgentStarter {
     let home = environment["HOME"].flatMap { LiveSystem.followedStatus($0) }
     if let refusal = StartPolicy.refusal(
       source: location.source, environment: environment, realUID: getuid(), effectiveUID: geteuid(), home: home,
-      fault: FolderTrust.files(of: geteuid()).fault(asFarAs:))
+      fault: FolderTrust.files(of: geteuid()).fault(toMake:))
     {
       throw notReachable("\(reason), and none is started: \(refusal.reason)", refusal.hint)
     }

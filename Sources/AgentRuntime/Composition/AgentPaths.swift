@@ -24,9 +24,9 @@ package struct AgentPaths: Sendable, Equatable {
     }
     let home = absolute("HOME") ?? Self.passwordDatabaseHome()
     if let refusal = BaseFolder.refusal(
-      in: environment, home: home, fault: FolderTrust.files(of: geteuid()).fault(asFarAs:))
+      in: environment, home: home, fault: FolderTrust.files(of: geteuid()).fault(toMake:))
     {
-      throw AgentPathsError("\(PrintableText.escaped(refusal.reason)): \(refusal.hint)")
+      throw AgentPathsError(PrintableText.escaped("\(refusal.reason): \(refusal.hint)"))
     }
     func folder(_ kind: BaseFolder, isUsual: Bool = false) throws(AgentPathsError) -> String {
       let value = isUsual ? nil : environment[kind.variable]

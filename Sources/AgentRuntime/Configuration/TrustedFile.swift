@@ -143,13 +143,16 @@ enum TrustedFile {
 
   /// The same rules for the way to what may not be there yet, as far as there is one.
   static func checkPlace(of path: String, uid: UInt32) throws(Failure) {
-    guard let way = PathWalk.live(asFarAs: path) else { return }
-    try check(way, folders: way.folders + [way.end], last: nil, uid: uid)
+    try refuse(FolderTrust.files(of: uid).fault(toMake: path), uid: uid)
   }
 
   /// `last`: the folder that the file is in.
   private static func check(_ way: PathWalk, folders: [String], last: String?, uid: UInt32) throws(Failure) {
-    switch FolderTrust.files(of: uid).fault(on: way, folders: folders, last: last) {
+    try refuse(FolderTrust.files(of: uid).fault(on: way, folders: folders, last: last), uid: uid)
+  }
+
+  private static func refuse(_ fault: FolderTrust.WayFault?, uid: UInt32) throws(Failure) {
+    switch fault {
     case nil: return
     case .folder(_, .noFolder), .link(_, owner: nil): throw .refused("is in a folder that is gone")
     case .folder(let folder, .owner(let owner)):
@@ -161,6 +164,11 @@ enum TrustedFile {
         remedy: .run(FileMode.keepingOthersOut(of: ShellWord.quoted(folder), isOwn: isOwn)))
     case .link(let link, let owner?):
       throw .refused("is behind the link \(link) of another user (uid \(owner)): take another way")
+    case .missing(let missing, let folder):
+      throw .refused(
+        "is to be in \(missing), which is not there: others may make it in \(folder)",
+        remedy: .run("mkdir -m 700 \(ShellWord.quoted(missing))"))
+    case .unclear: throw .refused("is behind too many links, or behind one to a name that is no UTF-8")
     }
   }
 

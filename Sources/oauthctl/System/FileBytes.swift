@@ -105,10 +105,9 @@ enum FileBytes {
   }
 
   /// Waits until `descriptor` has something to read, or its end. False: `end` has, whatever `descriptor` has.
-  /// `interrupted` is called at each signal that comes meanwhile.
-  static func waits(for descriptor: Int32, unless end: Int32, interrupted: () -> Void = {}) -> Bool {
+  private static func waits(for descriptor: Int32, unless end: Int32) -> Bool {
     var both = [descriptor, end].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
-    while poll(&both, nfds_t(both.count), -1) < 0 && errno == EINTR { interrupted() }
+    while poll(&both, nfds_t(both.count), -1) < 0 && errno == EINTR {}
     return both[1].revents == 0
   }
 
@@ -192,7 +191,7 @@ enum FileBytes {
   static func checkOwn(_ path: String) throws(CommandError) {
     let place =
       path.utf8.first == UInt8(ascii: "/") ? path : Self.place(of: ".").map { String(decoding: $0, as: UTF8.self) }
-    guard let place, let fault = FolderTrust.files(of: geteuid()).fault(asFarAs: place) else { return }
+    guard let place, let fault = FolderTrust.files(of: geteuid()).fault(toMake: place) else { return }
     let elsewhere: NextStep =
       "name files and folders of your own by XDG_CONFIG_HOME, XDG_STATE_HOME and GIT_CONFIG_GLOBAL, or take these out"
     throw .configuration("\(fault.reason); nothing is written", next: fault.remedy.map { .run($0) } ?? elsewhere)

@@ -49,25 +49,35 @@ def test_the_systemd_of_another_user_is_asked_for_nothing(home):
     isolated(story)
 
 
-@pytest.fixture(params=["his", "in his", "for all", "behind his link"])
+@pytest.fixture(params=[
+    "his", "in his", "for all", "behind his link", "behind his link to nothing", "behind his odd link",
+    "not there yet"])
 def place(request, home, scratch):
     """A folder that another user may exchange, by one way or another."""
     theirs = Path(tempfile.mkdtemp(dir=scratch))
     theirs.chmod(0o755)
     inner = theirs / "inner"
     inner.mkdir(parents=True)
-    if request.param == "for all":
+    links = {
+        "behind his link": tempfile.mkdtemp(dir=scratch), "behind his link to nothing": theirs / "nothing",
+        "behind his odd link": b"\xff"}
+    if request.param in links:
+        os.symlink(links[request.param], bytes(theirs / "link") if "odd" in request.param else theirs / "link")
+        os.lchown(theirs / "link", NOBODY, NOBODY)
+    # As /tmp is: what somebody else has there stays his.
+    if request.param in links or request.param == "not there yet":
+        theirs.chmod(0o1777)
+    elif request.param == "for all":
         theirs.chmod(0o777)
     else:
         os.chown(theirs, NOBODY, NOBODY)
-    if request.param == "behind his link":
-        (theirs / "link").symlink_to(tempfile.mkdtemp(dir=scratch))
-        os.lchown(theirs / "link", NOBODY, NOBODY)
-    return {"his": theirs, "behind his link": theirs / "link"}.get(request.param, inner)
+    names = {"his": "", "in his": "inner", "for all": "inner", "not there yet": "new/state"}
+    return theirs / names.get(request.param, "link")
 
 
 def seen(place):
-    return sorted(path for path in place.rglob("*") if "oauthctl" in str(path.relative_to(place)))
+    root = next(path for path in (place, *place.parents) if path.name.startswith("tmp") and path.name != "tmp")
+    return sorted(path for path in root.rglob("*") if "oauthctl" in path.name)
 
 
 @needs_root
@@ -96,6 +106,7 @@ def test_no_account_is_written_where_another_user_may_exchange_it(home, server, 
 @needs_root
 def test_git_is_given_no_authority_that_another_user_may_exchange(home, place, agent):
     """Whom git believes is a copy in the state folder, compared when git asks for a token, and not before."""
-    told = home.oauthctl("setup", "git", "--yes", check=False, environment={**home.environment, "XDG_STATE_HOME": str(place)})
+    environment = {**home.environment, "XDG_STATE_HOME": str(place)}
+    told = home.oauthctl("setup", "git", "--yes", check=False, environment=environment)
     assert told.status != 0 and "nothing is written" in told.stderr and seen(place) == [], told
     assert not (home.root / ".gitconfig").exists()
