@@ -24,6 +24,8 @@ struct TypedLineTests {
     arguments: [
       ("ab\u{7F}c\n", "ac"), ("ab\u{8}c\n", "ac"), ("aé\u{7F}b\n", "ab"), ("\u{7F}\u{7F}a\n", "a"),
       ("wrong\u{15}right\n", "right"), ("one two \u{17}three\n", "one three"), ("one\u{17}\u{17}\n", ""),
+      ("correct-horse\u{17}battery\n", "correct-battery"), ("a.b/c\u{17}d\n", "a.b/d"), ("é-ü\u{17}x\n", "é-x"),
+      ("a\u{16}\u{15}b\n", "a\u{15}b"), ("a\u{16}\u{16}\u{16}\nb\n", "a\u{16}\nb"),
       ("a\u{1B}\tb\n", "a\u{1B}\tb"),
     ])
   func isEdited(input: String, line: String) { #expect(typed(input) == (line, .ended)) }

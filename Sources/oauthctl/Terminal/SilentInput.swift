@@ -6,13 +6,14 @@ struct SilentInput {
   private let descriptor: Int32
   private let before: termios
   private let during: termios
-  private var continuing = sigaction()
+  private let continuations: Continuations
 
   /// Nil: this is no terminal.
   init?(_ descriptor: Int32) {
     self.descriptor = descriptor
     var modes = termios()
-    guard tcgetattr(descriptor, &modes) == 0 else { return nil }
+    guard tcgetattr(descriptor, &modes) == 0, let continuations = Continuations() else { return nil }
+    self.continuations = continuations
     before = modes
     modes.c_lflag &= ~tcflag_t(ECHO | ICANON)
     // VTIME and VMIN: a read waits for one byte.
@@ -20,38 +21,85 @@ struct SilentInput {
     // Control-Z would stop the program and leave it so, too. VSUSP: a NUL is no key (_POSIX_VDISABLE).
     modes.c_cc.10 = 0
     during = modes
-    guard tcsetattr(descriptor, TCSAFLUSH, &modes) == 0 else { return nil }
-    // Who stops the program gives the terminal to a shell, which sets it as it was: a wait that this ends sets it again.
-    sigaction(SIGCONT, nil, &continuing)
-    signal(SIGCONT) { _ in }
+    guard tcsetattr(descriptor, TCSAFLUSH, &modes) == 0 else {
+      continuations.end()
+      return nil
+    }
   }
 
   func restore() {
-    var (before, continuing) = (before, continuing)
-    sigaction(SIGCONT, &continuing, nil)
+    continuations.end()
+    var before = before
     _ = tcsetattr(descriptor, TCSAFLUSH, &before)
   }
 
-  /// The line that is typed.
+  /// The line that is typed. Of one that is too long the rest is read, too: it would be the shell's otherwise, which shows it.
   ///
   /// - Returns: nil at the end of input, or where `end` is readable before.
   /// - Throws: ``TooLong`` where it has more than `limit` bytes.
   func readLine(limit: Int, unless end: Int32) throws(TooLong) -> [UInt8]? {
     var line = TypedLine(TypedLine.Keys(before))
-    func setAgain() {
-      var during = during
-      _ = tcsetattr(descriptor, TCSANOW, &during)
-    }
-    while FileBytes.waits(for: descriptor, unless: end, interrupted: setAgain) {
-      guard let byte = FileBytes.readSome(from: descriptor, limit: 1)?.first else { return nil }
-      switch line.take(byte) {
-      case .goesOn: if line.bytes.count > limit { throw TooLong() }
-      case .ended: return line.bytes
-      case .nothing: return nil
+    var isTooLong = false
+    while true {
+      var all = [descriptor, end, continuations.readEnd].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
+      while poll(&all, nfds_t(all.count), -1) < 0 && errno == EINTR {}
+      if all[1].revents != 0 { return nil }
+      if all[2].revents != 0 {
+        continuations.take()
+        var during = during
+        _ = tcsetattr(descriptor, TCSANOW, &during)
+        continue
       }
+      guard let byte = FileBytes.readSome(from: descriptor, limit: 1)?.first else { return nil }
+      let effect = line.take(byte)
+      if effect == .goesOn {
+        guard line.bytes.count > limit else { continue }
+        isTooLong = true
+        line = TypedLine(TypedLine.Keys(before))
+        continue
+      }
+      if isTooLong { throw TooLong() }
+      return effect == .ended ? line.bytes : nil
     }
-    return nil
   }
 
   struct TooLong: Error {}
+}
+
+/// That the program goes on after a stop (SIGCONT), as something to poll for. Whoever stopped it gave the terminal to a shell, which
+/// sets its modes as they were.
+private struct Continuations {
+  /// A handler may touch nothing that locks or allocates.
+  private nonisolated(unsafe) static var writeEnd: Int32 = -1
+
+  let readEnd: Int32
+  private var before = sigaction()
+
+  /// Nil: the system has no descriptors left.
+  init?() {
+    var ends: [Int32] = [-1, -1]
+    guard pipe(&ends) == 0 else { return nil }
+    for end in ends {
+      _ = fcntl(end, F_SETFD, FD_CLOEXEC)
+      _ = fcntl(end, F_SETFL, O_NONBLOCK)
+    }
+    readEnd = ends[0]
+    Self.writeEnd = ends[1]
+    sigaction(SIGCONT, nil, &before)
+    signal(SIGCONT) { _ in
+      var byte: UInt8 = 0
+      let saved = errno
+      _ = write(Continuations.writeEnd, &byte, 1)
+      errno = saved
+    }
+  }
+
+  func take() { _ = FileBytes.readSome(from: readEnd, limit: 64) }
+
+  func end() {
+    var before = before
+    sigaction(SIGCONT, &before, nil)
+    close(Self.writeEnd)
+    close(readEnd)
+  }
 }

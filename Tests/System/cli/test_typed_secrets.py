@@ -52,6 +52,11 @@ def test_a_secret_that_is_too_long_is_refused_and_changes_nothing(home, asked):
     assert set_secret(home, "before\n")[0] == 0
     status, shown = set_secret(home, pasted((32 << 10) + 1) + "\n")
     assert status == 64 and "more than 32768 bytes" in shown, shown
+    # The rest of it is nobody's command, and on no screen.
+    status, shown = run_at_terminal(
+        home, "sh", "-c", f"{home.programs}/oauthctl secret set work client_secret; sleep 1",
+        answers={": ": pasted(60_000) + "\n"})
+    assert status == 0 and pasted(60_000)[-100:] not in shown and pasted(60_000)[40_000:40_100] not in shown, shown
     status, shown = set_secret(home, pasted(8_193) + "\n")
     assert status != 0 and "1 to 8192 bytes" in shown, shown
     assert secrets_of(home, asked) == {"before"}
@@ -63,8 +68,9 @@ def test_a_secret_is_edited_as_it_is_typed(home, asked):
 
 
 def test_control_c_ends_the_question_and_shows_what_is_typed_again(home, asked):
-    script = f"stty -a > {home.root}/before; {home.programs}/oauthctl secret set work client_secret; stty -a > {home.root}/after"
-    run_at_terminal(home, "sh", "-c", f"trap : INT; {script}", answers={": ": "half\x03"})
+    ask = f"{home.programs}/oauthctl secret set work client_secret"
+    script = f"trap : INT; stty -a > {home.root}/before; {ask}; stty -a > {home.root}/after"
+    run_at_terminal(home, "sh", "-c", script, answers={": ": "half\x03"})
     assert (home.root / "after").read_text() == (home.root / "before").read_text() != ""
     assert secrets_of(home, asked) == set()
 

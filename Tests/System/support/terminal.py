@@ -24,7 +24,7 @@ def run_at_terminal(home, *command, answers=None, until=None, seconds=60, enviro
 
     Types the `answers`, each once what it belongs to was written; one that is a function is called for it then.
     Ends the program, with status None, as soon as it has written `until`; one that does neither in time fails the test.
-    `columns` is what the terminal tells of its width, 0 that it tells nothing. `seen` is told all that was written so far.
+    `columns` is what the terminal tells of its width, 0 that it tells nothing. `seen` is told all that was written.
     """
     answers = dict(answers or {})
     ours, theirs = pty.openpty()
