@@ -28,7 +28,7 @@ package struct RecordID: Hashable, Sendable, CustomStringConvertible {
 
 /// One record. What the payload means is its owner's business.
 package struct VaultRecord: Sendable {
-  /// Payloads are 1 MiB at most: 16 tokens of 32 KiB and the revocations that wait fit.
+  /// Payloads are 1 MiB at most.
   package static let maximumPayloadCount = 1_048_576
 
   package var id: RecordID

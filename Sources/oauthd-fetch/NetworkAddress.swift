@@ -104,7 +104,7 @@ struct NetworkAddress: Equatable {
     Network([127], 8),  // loopback
     Network([169, 254], 16),  // link-local: where clouds keep the metadata of a machine
     Network([192, 0, 0], 24),  // RFC 6890
-    Network([192, 0, 2], 24), Network([198, 51, 100], 24), Network([203, 0, 113], 24),  // examples in documents (RFC 5737)
+    Network([192, 0, 2], 24), Network([198, 51, 100], 24), Network([203, 0, 113], 24),  // for examples (RFC 5737)
     Network([198, 18], 15),  // tests of networks (RFC 2544), and proxies that answer for every name
     Network([224], 4), Network([240], 4),  // multicast; reserved, and broadcast
   ]

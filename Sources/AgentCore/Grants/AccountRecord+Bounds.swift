@@ -1,3 +1,5 @@
+import JSONCoding
+
 /// Whoever knows the key of a vault can seal anything in it: no number of a record is so great that what is made of it cannot be
 /// counted any more.
 extension AccountRecord {
@@ -13,6 +15,26 @@ extension AccountRecord {
       && ([intent?.attempt].compactMap(\.self) + revocations.map(\.attempts)).allSatisfy {
         (0...Self.mostAttempts).contains($0)
       }
+  }
+
+  /// As the vault keeps it. Where that were more than `most` bytes, the oldest access tokens are left out, and then the oldest
+  /// revocations and registered clients: a server that fills a record must not keep the next refresh token from being saved.
+  ///
+  /// - Throws: what JSON cannot hold.
+  func bytes(atMost most: Int) throws -> [UInt8] {
+    let whole = try JSONWriter.bytes(of: self)
+    var excess = whole.count - most
+    guard excess > 0 else { return whole }
+    var record = self
+    func size(of part: some Encodable) throws -> Int { try JSONWriter.bytes(of: part).count + 1 }
+    while excess > 0, record.tokens.count > 1 { excess -= try size(of: record.tokens.removeFirst()) }
+    while excess > 0, !record.revocations.isEmpty { excess -= try size(of: record.revocations.removeFirst()) }
+    while excess > 0, var registrations = record.registrations, registrations.count > 1 {
+      excess -= try size(of: registrations.removeFirst())
+      record.registrations = registrations
+    }
+    if excess > 0 { record.tokens = [] }
+    return try JSONWriter.bytes(of: record)
   }
 
   /// Every number that was given for it: see ``order``.

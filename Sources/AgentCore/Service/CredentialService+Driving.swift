@@ -51,7 +51,7 @@ extension CredentialService {
   private func save(_ record: AccountRecord, _ account: Account) {
     account.version += 1
     let payload: Secret
-    do { payload = Secret(try JSONWriter.bytes(of: record)) } catch {
+    do { payload = Secret(try record.bytes(atMost: VaultRecord.maximumPayloadCount)) } catch {
       let failure = AgentFailure(.internal, "\(account.name): its record cannot be saved")
       Task { self.saveEnded(account, .failure(failure)) }
       return

@@ -58,9 +58,11 @@ extension CredentialService {
     }
   }
 
-  /// The record of `account` was saved with what its late answers gave.
+  /// The record of `account` was saved with what its late answers gave. Into a vault that is older than this machine remembers: the
+  /// newest one may be put back, and needs them.
   func removeLateAnswers(of account: Account) {
     account.hasLateAnswers = false
+    guard availability.rollback == nil else { return }
     Task {
       do throws(VaultError) { try await store.removeLateAnswers(of: account.id) } catch {
         logger.error("a late answer could not be removed", metadata: ["reason": "\(AgentFailure(error).message)"])

@@ -51,7 +51,7 @@ struct VaultCommand: ParsableCommand {
       context.terminal.say("The vault is locked.")
       if !answer.drained {
         context.terminal.warn(
-          "something was still under way after a minute; a refresh token that comes later is kept sealed")
+          "a request or a write had not ended; a refresh token that comes of it later is kept sealed")
       }
       if !answer.sealed {
         let hasPassphrase = try context.agent.ask(VaultStatusRequest()).has(.passphrase)

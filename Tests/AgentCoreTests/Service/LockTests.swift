@@ -132,6 +132,42 @@ struct LockTests {
     #expect(fixture.refreshes == 2, "the one whose answer came late, and one with what it brought")
   }
 
+  @Test("What waits for the newest vault is not removed by a look into an older one, which it says nothing to")
+  func lateBesideOlderVault() async throws {
+    let fixture = AgentFixture()
+    try await fixture.logIn()
+    for _ in 0..<2 {
+      fixture.clock.advance(by: 3_601)
+      _ = try await fixture.call(TokenGet(account: "work"))
+    }
+    // As it was between the two refreshes.
+    let older = fixture.store.history.prefix(3)
+    fixture.transport.withServer { $0.options.delayMilliseconds[.token] = 500_000 }
+    fixture.clock.advance(by: 3_601)
+    let asking = Task { await fixture.failure(TokenGet(account: "work")) }
+    try await fixture.clock.sleepers(until: 500)
+    let locking = Task { try await fixture.call(VaultLock()) }
+    try await fixture.clock.sleepers(until: CredentialService.lockDrainSeconds)
+    fixture.clock.advance(by: CredentialService.lockDrainSeconds)
+    _ = try await (locking.value, asking.value)
+    fixture.clock.advance(by: 500)
+    try await eventually("the answer is laid aside") { fixture.store.waitingLateAnswers.count == 1 }
+    fixture.transport.withServer { $0.options.delayMilliseconds[.token] = 0 }
+    for rollback in [9, nil] as [UInt64?] {
+      let restarted = fixture.restarted(store: MemoryStore(Array(older), rolledBackFrom: rollback))
+      for late in fixture.store.waitingLateAnswers {
+        try await restarted.store.lateAnswerStore?.put(late.payload, for: late.record)
+      }
+      #expect(restarted.store.waitingLateAnswers.count == 1)
+      _ = try await restarted.call(AccountList())
+      await restarted.service.drain(seconds: 1)
+      let isOld = rollback != nil
+      try await eventually("it is removed where the vault counts") {
+        restarted.store.waitingLateAnswers.isEmpty != isOld
+      }
+    }
+  }
+
   @Test("An unlock while a request of before the lock is open sends nothing beside it, and takes its answer")
   func adopted() async throws {
     let fixture = AgentFixture()

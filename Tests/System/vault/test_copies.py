@@ -126,7 +126,9 @@ def test_a_damaged_backup_is_refused_and_names_what_is_damaged(vault):
     code = database.execute("SELECT sealed FROM slot WHERE number = 2").fetchone()[0]
     database.close()
     cases = [("database", damaged(good, 100)), ("database: cut short", good[:500]), ("database", good[:5000])]
-    cases += [("database: cut short, or something lies behind it", data) for data in (good[:-1], good[:-2000], good + b"behind it")]
+    cases += [
+        ("database: cut short, or something lies behind it", data)
+        for data in (good[:-1], good[:-2000], good + b"behind it")]
     cases += [(name, damaged(good, good.index(part[:64]) + 40)) for name, part in parts.items()]
     for name, data in cases:
         bad.write_bytes(data)
