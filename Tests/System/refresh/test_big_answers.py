@@ -12,7 +12,7 @@ TOKEN_BYTES = 32 << 10
 
 
 class Verbose(Provider):
-    """Takes its newest refresh token alone. Its tokens, and with `long_scope` its scopes, are as long as they may be."""
+    """Takes its newest refresh token alone. Tokens, and with `long_scope` scopes, are as long as they may be."""
 
     def __init__(self, filling, long_scope):
         self.is_verbose, self.filling, self.long_scope = False, filling, long_scope
