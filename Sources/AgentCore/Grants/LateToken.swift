@@ -11,10 +11,12 @@ package struct LateToken: Sendable, Equatable, Codable {
   /// When the login that it belongs to was made: names it among those of the account. Nil in those from before this was
   /// kept.
   package let loggedIn: Moment?
+  /// That login's ``GrantRecord/order``. Nil likewise.
+  package let order: UInt64?
 
   package init(
     refreshToken: StoredSecret, sent: String, received: Moment, lifeSeconds: Double?, binding: DefinitionBinding,
-    loggedIn: Moment? = nil
+    loggedIn: Moment? = nil, order: UInt64? = nil
   ) {
     self.refreshToken = refreshToken
     self.sent = sent
@@ -22,6 +24,7 @@ package struct LateToken: Sendable, Equatable, Codable {
     self.lifeSeconds = lifeSeconds
     self.binding = binding
     self.loggedIn = loggedIn
+    self.order = order
   }
 
   /// Nil: the end of `call` has brought none.
@@ -31,7 +34,8 @@ package struct LateToken: Sendable, Equatable, Codable {
     else { return nil }
     self.init(
       refreshToken: StoredSecret(token), sent: Fingerprint(of: used).description, received: call.started,
-      lifeSeconds: answer.refreshTokenLifeSeconds, binding: call.binding, loggedIn: call.loggedIn)
+      lifeSeconds: answer.refreshTokenLifeSeconds, binding: call.binding, loggedIn: call.loggedIn,
+      order: call.order)
   }
 
   /// The refresh token that `record` has in the place of that of `before`, of the same login; nil: it has no other.
@@ -41,11 +45,12 @@ package struct LateToken: Sendable, Equatable, Codable {
     else { return nil }
     self.init(
       refreshToken: token, sent: Fingerprint(of: used.secret).description, received: login.refreshTokenReceived ?? now,
-      lifeSeconds: login.refreshTokenLifeSeconds, binding: login.binding, loggedIn: login.loggedIn)
+      lifeSeconds: login.refreshTokenLifeSeconds, binding: login.binding, loggedIn: login.loggedIn,
+      order: login.order)
   }
 
   private enum CodingKeys: String, CodingKey {
-    case sent, received, binding
+    case sent, received, binding, order
     case refreshToken = "refresh_token"
     case lifeSeconds = "life_s"
     case loggedIn = "logged_in"
@@ -55,10 +60,11 @@ package struct LateToken: Sendable, Equatable, Codable {
 extension AccountRecord {
   /// Takes in a refresh token that came late, for the login that it belongs to: in place of the one that it was given for,
   /// or beside another that came first. Where a logout has ended that login, the server has one more to revoke. A later
-  /// login, at this server or another, has nothing to do with it.
+  /// login, at this server or another, has nothing to do with it; nor has a logout of before that login, as of an older vault.
   mutating func take(_ late: LateToken) {
     guard let login = grant else {
       guard formerBinding == late.binding, late.binding.revocationEndpoint != nil else { return }
+      if let login = late.order, let logoutOrder, login > logoutOrder { return }
       var revocation = RevocationRecord(
         token: late.refreshToken, hint: "refresh_token", binding: late.binding, since: late.received)
       revocation.order = logoutOrder

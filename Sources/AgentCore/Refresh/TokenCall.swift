@@ -15,6 +15,8 @@ package struct TokenCall: Sendable {
   package var isLogin: Bool
   /// When the login that it is made for was made.
   package var loggedIn: Moment
+  /// That login's ``GrantRecord/order``.
+  package var order: UInt64?
   package var clientSecret: Secret?
   /// The key that its tokens are bound to, as it is sealed; nil: to none.
   package var proofKey: Secret?

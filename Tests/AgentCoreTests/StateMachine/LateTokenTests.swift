@@ -52,6 +52,20 @@ struct LateTokenTests {
     #expect(driver.durable?.grant?.otherRefreshToken == StoredSecret(Secret("r3b")))
   }
 
+  @Test(
+    "a logout of before its login, as of an older vault, revokes it in no case", arguments: [3, 5, nil] as [UInt64?])
+  func laterLogin(order: UInt64?) {
+    var record = AccountRecord.loggedIn()
+    record.grant?.binding.revocationEndpoint = "https://login.example.com/revoke"
+    guard let binding = record.grant?.binding else { return }
+    (record.formerBinding, record.logoutOrder, record.grant) = (binding, 4, nil)
+    record.take(
+      LateToken(
+        refreshToken: StoredSecret(Secret("r2")), sent: "", received: .start, lifeSeconds: nil, binding: binding,
+        loggedIn: .start, order: order))
+    #expect(record.revocations.isEmpty == (order == 5))
+  }
+
   @Test("after a logout it is revoked as that logout's tokens are: beside each login that was made before it")
   func loggedOut() {
     let driver = MachineDriver(

@@ -87,6 +87,7 @@ extension AccountStateMachine {
       resource: key.resource.isEmpty ? definition?.resource ?? [] : key.resource,
       audience: key.audience.isEmpty ? definition?.audience ?? [] : key.audience, binding: grant.binding,
       isLogin: tokenGrant.refreshToken == nil && grant.kind.terms.bringsRefreshToken, loggedIn: grant.loggedIn,
+      order: grant.order,
       clientSecret: record.clientSecret(for: grant.binding)?.secret, proofKey: grant.proofKey?.secret, number: calls,
       started: now)
     call.scopeSeparator = definition?.scopeSeparator ?? .blank
