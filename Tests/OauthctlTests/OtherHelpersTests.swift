@@ -20,7 +20,7 @@ struct OtherHelpersTests {
     let own = "credential.https://h.helper\n\(Self.ours)"
     #expect(Self.names("credential.helper\ncache", "credential.https://h.helper\n", own).isEmpty)
     #expect(
-      Self.names(own, "credential.https://other.helper\nx", "credential.helper\nstore --file x") == ["store --file x"])
+      Self.names(own, "credential.https://other.helper\nx", "credential.helper\nstore --file x") == ["store"])
     #expect(
       Self.names(own, "credential.helper\nstore", "credential.helper\n", "credential.https://h/a.helper\nx") == ["x"])
     #expect(Self.names(own, "credential.helper\nstore", "credential.helper\nstore") == ["store"])
@@ -29,12 +29,13 @@ struct OtherHelpersTests {
     #expect(Self.names("credential.https://h.helper\n", "credential.https://h.helper\nstore", own) == ["store"])
   }
 
-  @Test("Of a line of shell, which may hold a password, the first word is shown")
+  @Test("Of a helper its name is shown, and of a line of shell nothing: both may hold a password")
   func shell() {
     let own = "credential.https://h.helper\n\(Self.ours)"
     let entry = "credential.helper\n!f() { echo password=secret; }; f"
-    #expect(Self.names(own, entry) == ["!f() …"])
-    #expect(Self.names(own, "credential.helper\n!pass-on") == ["!pass-on"])
+    #expect(Self.names(own, entry) == ["a line of shell"])
+    #expect(Self.names(own, "credential.helper\nstore --token=secret") == ["store"])
+    #expect(Self.names(own, "credential.helper\nhttps://u:secret@h") == ["…@h"])
   }
 
   @Test("An empty one behind ours switches it off, but not one that counts in some folders only")
@@ -46,6 +47,7 @@ struct OtherHelpersTests {
     }
     #expect(isOff(own, "credential.helper\n") && isOff(own, "credential.helper\n", "credential.helper\nstore"))
     #expect(isOff(own, "credential.https://*.helper\n") == GitPattern("https://*").fits(GitPattern("https://h")))
+    #expect(!isOff(own, "credential.https://h/path.helper\n") && !isOff(own, "credential.https://me@h.helper\n"))
     #expect(!isOff("credential.helper\n", own) && !isOff(own, "credential.https://other.helper\n"))
     #expect(!isOff(own, "credential.helper\n", own) && !isOff("credential.helper\n"))
   }

@@ -1,4 +1,5 @@
 import AgentWire
+import HTTPTerms
 
 /// Reads the keys of one file, and collects every problem with the line it stands on.
 struct KeyReader {
@@ -174,7 +175,7 @@ struct KeyReader {
     let known = Choice.allCases.map(\.rawValue)
     let meant = NameSuggestion.nearest(to: text, among: known).map { "; did you mean \"\($0)\"?" } ?? ""
     let list = known.map { "\"\($0)\"" }.joined(separator: ", ")
-    refuse(key, "\"\(PrintableText.escaped(text, limit: 64))\" is none of \(list)\(meant)")
+    refuse(key, "\"\(PrintableText.escaped(UserInfo.cut(from: text), limit: 64))\" is none of \(list)\(meant)")
     return nil
   }
 

@@ -17,12 +17,19 @@ struct GitPattern {
       && zip(own.path, asked.path).allSatisfy { $0 == $1 }
   }
 
+  /// Whether it counts for each user and path of the address `other`, where it fits.
+  func isWhole(_ other: GitPattern) -> Bool {
+    guard let own = parts else { return true }
+    return !own.hasUser && own.path.count <= other.parts?.path.count ?? 0
+  }
+
   private struct Parts {
     /// Empty where none stands there.
     let scheme: String
     let labels: [Substring]
     let path: [Substring]
     private let port: String
+    let hasUser: Bool
     let isPlain: Bool
 
     init?(_ url: String) {
@@ -30,6 +37,7 @@ struct GitPattern {
       scheme = mark.map { url[..<$0.lowerBound].lowercased() } ?? ""
       let rest = mark.map { url[$0.upperBound...] } ?? url[...]
       let authority = rest.prefix { $0 != "/" }
+      hasUser = authority.contains("@")
       let place = (authority.lastIndex(of: "@").map { authority[authority.index(after: $0)...] } ?? authority)
         .lowercased()
       // An address of IPv6 has colons in its brackets.

@@ -1,5 +1,6 @@
 import AgentWire
 import Glibc
+import HTTPTerms
 
 /// Helpers that git has beside ours for a server: a git before 2.46 tells each of them the token that we gave.
 struct OtherHelpers {
@@ -101,20 +102,22 @@ struct OtherHelpers {
     return names
   }
 
-  /// A line of shell may hold a password: of one its first word is shown.
+  /// Its first word: what stands behind that, and a line of shell, may hold a password.
   private static func shown(_ command: String) -> String {
-    guard command.hasPrefix("!"), let blank = command.firstIndex(of: " ") else { return command }
-    return command[..<blank] + " …"
+    command.hasPrefix("!") ? "a line of shell" : UserInfo.cut(from: String(command.prefix { !$0.isWhitespace }))
   }
 
   /// Those of `urls` for which git asks us nothing, since an empty helper stands behind ours, and what to do; nil: there are none.
   func switchedOff(_ urls: [String]) -> (reason: String, step: NextStep)? {
     var (off, places): ([String], [String]) = ([], [])
     for url in urls {
-      let (fitting, counting) = entries(for: url)
-      guard fitting.contains(where: \.isOurs), !counting.contains(where: \.isOurs) else { continue }
+      let address = GitPattern(url), fitting = entries.filter { $0.pattern.fits(address) }
+      // One for a part of the server's paths, or for one user, leaves the rest to us.
+      let behind = fitting.lastIndex(where: \.isOurs).map { fitting[$0...] } ?? []
+      let empty = behind.last { $0.command.isEmpty && $0.file == nil && $0.pattern.isWhole(address) }
+      guard let empty else { continue }
       off.append(url)
-      let origin = fitting.last { $0.command.isEmpty && $0.file == nil }?.origin ?? ""
+      let origin = empty.origin
       let place = PrintableText.escaped(origin.hasPrefix("file:") ? String(origin.dropFirst("file:".count)) : origin)
       if !places.contains(place) { places.append(place) }
     }
