@@ -64,11 +64,13 @@ extension FolderTrust {
   package func fault(toMake path: String) -> WayFault? {
     guard let way = PathWalk.live(toMake: path) else { return .unclear(path) }
     let folders = way.folders + [way.end]
-    let present = folders.prefix { Self.live($0) != nil }
-    if let fault = fault(on: way, folders: Array(present), last: nil) { return fault }
-    guard present.count < folders.count else { return nil }
-    let missing = folders[present.count], folder = PathWalk.parent(of: missing)
-    guard let found = Self.live(folder), found.mode & 0o1000 != 0, found.mode & 0o022 != 0 else { return nil }
-    return .missing(missing, in: folder)
+    // A `..` may lead back from what is not there.
+    if let fault = fault(on: way, folders: folders.filter { Self.live($0) != nil }, last: nil) { return fault }
+    for missing in folders where Self.live(missing) == nil {
+      let folder = PathWalk.parent(of: missing)
+      guard let found = Self.live(folder), found.mode & 0o1000 != 0, found.mode & 0o022 != 0 else { continue }
+      return .missing(missing, in: folder)
+    }
+    return nil
   }
 }

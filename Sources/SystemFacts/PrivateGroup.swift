@@ -14,8 +14,11 @@ package enum PrivateGroup {
     guard let entry = passwd.lazy.map(fields).first(where: { $0.count >= 4 && UInt32($0[2]) == user }) else {
       return user
     }
-    let own = group.lazy.map(fields).first { $0.count >= 4 && $0[2] == entry[3] }
-    guard let own, own[0] == entry[0], own[3].isEmpty || own[3] == entry[0] else { return nil }
+    // One number may have several names, and the members of each.
+    let named = group.lazy.map(fields).filter { $0.count >= 4 && $0[2] == entry[3] }
+    guard !named.isEmpty, named.allSatisfy({ $0[0] == entry[0] && ($0[3].isEmpty || $0[3] == entry[0]) }) else {
+      return nil
+    }
     let isAnothers = passwd.lazy.map(fields).contains { $0.count >= 4 && $0[3] == entry[3] && UInt32($0[2]) != user }
     guard !isAnothers else { return nil }
     return UInt32(entry[3])

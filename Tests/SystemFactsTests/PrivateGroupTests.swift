@@ -22,6 +22,8 @@ struct PrivateGroupTests {
       PrivateGroup.number(of: 1000, passwd: [ann, other], group: ["ann:x:7:"])
     }
     #expect(number("bob:x:1001:7::/:/bin/sh") == nil && number("bob:x:1001:8::/:/bin/sh") == 7)
+    let two = PrivateGroup.number(of: 1000, passwd: [ann], group: ["ann:x:7:", "team:x:7:bob"])
+    #expect(two == nil, "one number, and two groups")
     #expect(number("ann2:x:1000:7::/:/bin/sh") == 7, "another name of the same user")
   }
 

@@ -51,7 +51,7 @@ def test_the_systemd_of_another_user_is_asked_for_nothing(home):
 
 @pytest.fixture(params=[
     "his", "in his", "for all", "behind his link", "behind his link to nothing", "behind his odd link",
-    "not there yet"])
+    "not there yet", "in his by way of nothing"])
 def place(request, home, scratch):
     """A folder that another user may exchange, by one way or another."""
     theirs = Path(tempfile.mkdtemp(dir=scratch))
@@ -72,11 +72,14 @@ def place(request, home, scratch):
     else:
         os.chown(theirs, NOBODY, NOBODY)
     names = {"his": "", "in his": "inner", "for all": "inner", "not there yet": "new/state"}
+    if "by way" in request.param:
+        return Path(f"{theirs}-/not there/../../{theirs.name}/inner")
     return theirs / names.get(request.param, "link")
 
 
 def seen(place):
-    root = next(path for path in (place, *place.parents) if path.name.startswith("tmp") and path.name != "tmp")
+    inner = Path(os.path.normpath(place))
+    root = next(path for path in (inner, *inner.parents) if path.name.startswith("tmp") and path.name != "tmp")
     return sorted(path for path in root.rglob("*") if "oauthctl" in path.name)
 
 
