@@ -37,6 +37,14 @@ struct TypedLineTests {
     #expect(typed("no@a\u{15}\u{17}b\0\n", keys: keys) == ("a\u{15}\u{17}b\0", .ended))
   }
 
+  @Test("One erasure takes a character, or a byte where the terminal knows no characters of several")
+  func characters() {
+    var keys = TypedLine.Keys()
+    #expect(typed("aé\u{7F}\n", keys: keys).0 == "a")
+    keys.isUTF8 = false
+    #expect(typed("aé\u{7F}\u{7F}\n", keys: keys).0 == "a" && typed("aé\u{7F}\n", keys: keys).0 != "a")
+  }
+
   @Test("has no bound of its own: whoever reads it has")
   func long() {
     let secret = String(repeating: "x", count: 40_000)

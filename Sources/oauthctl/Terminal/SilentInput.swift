@@ -8,7 +8,7 @@ struct SilentInput {
   private let during: termios
   private let continuations: Continuations
 
-  /// Nil: this is no terminal.
+  /// Nil, with errno set: it would show what is typed.
   init?(_ descriptor: Int32) {
     self.descriptor = descriptor
     var modes = termios()
@@ -22,15 +22,23 @@ struct SilentInput {
     modes.c_cc.10 = 0
     during = modes
     guard tcsetattr(descriptor, TCSAFLUSH, &modes) == 0 else {
+      let code = errno
       continuations.end()
+      errno = code
       return nil
     }
   }
 
   func restore() {
     continuations.end()
-    var before = before
-    _ = tcsetattr(descriptor, TCSAFLUSH, &before)
+    set(before, TCSAFLUSH)
+  }
+
+  /// In the background the terminal is somebody else's: setting it would stop the program once more.
+  private func set(_ modes: termios, _ when: Int32) {
+    guard tcgetpgrp(descriptor) == getpgrp() else { return }
+    var modes = modes
+    _ = tcsetattr(descriptor, when, &modes)
   }
 
   /// The line that is typed. Of one that is too long the rest is read, too: it would be the shell's otherwise, which shows it.
@@ -46,8 +54,7 @@ struct SilentInput {
       if all[1].revents != 0 { return nil }
       if all[2].revents != 0 {
         continuations.take()
-        var during = during
-        _ = tcsetattr(descriptor, TCSANOW, &during)
+        set(during, TCSANOW)
         continue
       }
       guard let byte = FileBytes.readSome(from: descriptor, limit: 1)?.first else { return nil }

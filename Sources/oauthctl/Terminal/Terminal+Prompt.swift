@@ -87,7 +87,16 @@ extension Terminal {
       throw .local("nothing can be asked: \(FileBytes.errorText())", next: next, status: 1)
     }
     // Before the question: who answers at once would see the answer, and turning the echo off drops it.
-    let silent = isSecret ? SilentInput(descriptor) : nil
+    var silent: SilentInput?
+    if isSecret {
+      silent = SilentInput(descriptor)
+      if silent == nil {
+        let code = errno
+        _ = interrupts.end(isAnswered: true)
+        throw .local(
+          "a secret is not asked for here, since it would be seen: \(FileBytes.errorText(code))", next: next, status: 1)
+      }
+    }
     // What was typed before the question does not answer it.
     tcflush(descriptor, TCIFLUSH)
     // Never cut: what is agreed to stands in it.

@@ -10,10 +10,13 @@ struct TypedLine {
     var eraseWord: UInt8 = 0x17
     var end: UInt8 = 0x04
     var literal: UInt8 = 0x16
+    /// Whether a character may have more bytes than one (IUTF8).
+    var isUTF8 = true
 
     init() {}
 
     init(_ modes: termios) {
+      isUTF8 = modes.c_iflag & tcflag_t(IUTF8) != 0
       // VERASE, VKILL, VWERASE, VEOF and VLNEXT, which Glibc gives as numbers and Swift as members of a tuple.
       (erase, kill, eraseWord, end, literal) = (
         modes.c_cc.2, modes.c_cc.3, modes.c_cc.14, modes.c_cc.4, modes.c_cc.15
@@ -70,6 +73,6 @@ struct TypedLine {
 
   /// With the bytes of UTF-8 that continue it.
   private mutating func eraseCharacter() {
-    while let last = bytes.popLast(), last & 0xC0 == 0x80 {}
+    while let last = bytes.popLast(), keys.isUTF8, last & 0xC0 == 0x80 {}
   }
 }

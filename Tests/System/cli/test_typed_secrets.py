@@ -98,6 +98,14 @@ def test_a_question_that_goes_on_after_a_stop_shows_nothing_still(home, asked, n
     assert secrets_of(home, asked) == {"never shown"}
 
 
+@pytest.mark.parametrize("most", range(4, 9))
+def test_no_secret_is_shown_where_descriptors_run_out(home, asked, most):
+    # Some of these limits are too low for the question itself.
+    ask = f"ulimit -n {most}; exec {home.programs}/oauthctl secret set work client_secret"
+    _, shown = run_at_terminal(home, "sh", "-c", ask, answers={"of work, for http": "never shown\n"}, seconds=20)
+    assert "never shown" not in shown, shown
+
+
 def test_an_address_that_the_terminal_cut_is_not_used(home, agent):
     home.oauthctl("vault", "create", check=False)
     with Provider() as provider:
