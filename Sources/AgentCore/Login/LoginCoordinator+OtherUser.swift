@@ -39,8 +39,12 @@ extension LoginCoordinator {
       if let progress = sessions[session.id]?.progress { answerWaiters(session.id, .success(progress)) }
     }
     sessions[session.id]?.otherUser = nil
-    return isAgreed
-      ? nil : AgentFailure(.loginCancelled, "\(name): the login was given up, and the one before it stays")
+    guard isAgreed else {
+      return AgentFailure(.loginCancelled, "\(name): the login was given up, and the one before it stays")
+    }
+    // A person takes as long as they like, and the file may be gone.
+    do throws(AgentFailure) { try await service.checkHasFile(name) } catch { return error }
+    return nil
   }
 
   /// Whether `grant` is somebody else's, or may be: the server told before who it was, was asked in the same way, and now

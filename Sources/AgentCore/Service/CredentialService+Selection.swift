@@ -141,6 +141,15 @@ extension CredentialService {
     guard problems.hindrance(of: name) == nil else { throw unreadable(name) }
   }
 
+  /// Throws `config_invalid` where there is no file, too.
+  func checkHasFile(_ name: String) async throws(AgentFailure) {
+    try await checkIsRead(name)
+    guard accounts[name]?.machine.definition == nil else { return }
+    throw AgentFailure(
+      .configInvalid, "\(name): its file is gone, and the login before stays",
+      hint: "put the file back, and log in again")
+  }
+
   private func unreadable(_ name: String) -> AgentFailure {
     guard let problem = problems.hindrance(of: name) else {
       return AgentFailure(.configInvalid, "\(name): its file cannot be used")

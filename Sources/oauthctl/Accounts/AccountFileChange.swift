@@ -18,7 +18,7 @@ struct AccountFileChange {
   ///
   /// - Returns: whether the file is as it was.
   func takeBack(after failure: CommandError) -> Bool {
-    let shown = context.environment.abbreviated(file.path)
+    let shown = file.name(in: context.environment)
     if written != nil, file.exists, file.current == nil {
       return stays("this login failed, and \(shown) stays changed: it cannot be read just now")
     }

@@ -11,7 +11,7 @@ struct ScopeAddition {
   func around(_ logIn: (AccountCheckAnswer?) throws(CommandError) -> Void) throws(CommandError) {
     let details = try context.agent.ask(AccountShow(account: account), about: account)
     let file = SettingsFile(path: details.file)
-    let shown = context.environment.abbreviated(file.path)
+    let shown = file.name(in: context.environment)
     guard let before = file.current, let present = ScopeText.scopes(in: before.content) else {
       throw notEditable(shown)
     }

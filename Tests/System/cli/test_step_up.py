@@ -92,6 +92,13 @@ def test_the_scope_is_added_where_the_person_sees_it(home, server):
     assert "asks for that already" in home.oauthctl("login", "work", "--add-scope", "write").stderr
 
 
+def test_the_file_behind_a_link_is_named_where_the_scope_is_added_to_it(home, server):
+    notes = account_file(home).rename(home.root / "notes.toml")
+    account_file(home).symlink_to(notes)
+    result = home.oauthctl("login", "work", "--add-scope", "write")
+    assert "work.toml (a link to ~/notes.toml)" in result.stderr and '"write"' in notes.read_text(), result
+
+
 def test_a_login_that_fails_takes_the_scope_back(home, server):
     before, token = account_file(home).read_text(), get_token(home)
     failed = home.oauthctl("login", "work", "--add-scope", "no-such-scope", check=False)

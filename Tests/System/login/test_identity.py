@@ -120,6 +120,24 @@ def test_a_person_is_asked_before_somebody_else_s_login_is_replaced(home, server
         wait_until(lambda: any(entry["endpoint"] == "revoke" for entry in server.log()), 20, "the other's end")
 
 
+@pytest.mark.parametrize("change", ["removed", "not UTF-8"])
+def test_no_yes_replaces_a_login_by_a_file_that_cannot_be_read_now(home, server, change):
+    log_in(home, server)
+    server.script(users=["bob"])
+
+    def spoil():
+        if change == "removed":
+            account_file(home).unlink()
+        else:
+            account_file(home).write_bytes(b"\xff\xfe")
+        home.oauthctl("reload", check=False)
+        return "y\n"
+
+    status, shown = run_at_terminal(home, home.programs / "oauthctl", "login", "work", answers={"[y/N]": spoil})
+    assert status == 3 and "Logged in" not in shown and who(home) == "alice", shown
+    wait_until(lambda: any(entry["endpoint"] == "revoke" for entry in server.log()), 20, "the other's end")
+
+
 def test_a_no_tells_that_another_command_has_said_yes(home, server):
     log_in(home, server)
     server.script(users=["bob"])
