@@ -48,6 +48,12 @@ struct OtherHelpersTests {
     #expect(isOff(own, "credential.helper\n") && isOff(own, "credential.helper\n", "credential.helper\nstore"))
     #expect(isOff(own, "credential.https://*.helper\n") == GitPattern("https://*").fits(GitPattern("https://h")))
     #expect(!isOff(own, "credential.https://h/path.helper\n") && !isOff(own, "credential.https://me@h.helper\n"))
+    for odd in ["https://caf%C3%A9.example", "https://café.example", "http://"] {
+      #expect(!isOff(own, "credential.\(odd).helper\n"))
+    }
+    for part in ["https://h/path", "https://me@h"] {
+      #expect(Self.names(own, "credential.helper\nstore", "credential.\(part).helper\n") == ["store"])
+    }
     #expect(!isOff("credential.helper\n", own) && !isOff(own, "credential.https://other.helper\n"))
     #expect(!isOff(own, "credential.helper\n", own) && !isOff("credential.helper\n"))
   }

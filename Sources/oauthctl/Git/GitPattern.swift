@@ -4,7 +4,13 @@ struct GitPattern {
   /// Nil: it has nothing that could differ.
   private let parts: Parts?
 
-  init(_ url: String) { parts = url.isEmpty ? nil : Parts(url) }
+  /// It names no address.
+  private let isForAll: Bool
+
+  init(_ url: String) {
+    isForAll = url.isEmpty
+    parts = url.isEmpty ? nil : Parts(url)
+  }
 
   /// Whether it counts for the address `other`, or for a part of its paths. A name of a user in either is left out.
   func fits(_ other: GitPattern) -> Bool {
@@ -17,10 +23,10 @@ struct GitPattern {
       && zip(own.path, asked.path).allSatisfy { $0 == $1 }
   }
 
-  /// Whether it counts for each user and path of the address `other`, where it fits.
+  /// Whether it counts for each user and path of the address `other`, where it fits. What is not read plainly may not.
   func isWhole(_ other: GitPattern) -> Bool {
-    guard let own = parts else { return true }
-    return !own.hasUser && own.path.count <= other.parts?.path.count ?? 0
+    guard let own = parts else { return isForAll }
+    return own.isPlain && !own.hasUser && own.path.count <= other.parts?.path.count ?? 0
   }
 
   private struct Parts {

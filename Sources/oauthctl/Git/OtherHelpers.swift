@@ -27,6 +27,9 @@ struct OtherHelpers {
       (pattern, command, self.file, self.origin) = (GitPattern(helper.url), helper.command, file, origin)
       isOurs = GitSetup.isOurs(helper.command)
     }
+
+    /// Whether it is an empty one, and git always asks none of those before it there.
+    func switchesOff(_ address: GitPattern) -> Bool { command.isEmpty && file == nil && pattern.isWhole(address) }
   }
 
   private var entries: [Entry] = []
@@ -112,10 +115,8 @@ struct OtherHelpers {
     var (off, places): ([String], [String]) = ([], [])
     for url in urls {
       let address = GitPattern(url), fitting = entries.filter { $0.pattern.fits(address) }
-      // One for a part of the server's paths, or for one user, leaves the rest to us.
       let behind = fitting.lastIndex(where: \.isOurs).map { fitting[$0...] } ?? []
-      let empty = behind.last { $0.command.isEmpty && $0.file == nil && $0.pattern.isWhole(address) }
-      guard let empty else { continue }
+      guard let empty = behind.last(where: { $0.switchesOff(address) }) else { continue }
       off.append(url)
       let origin = empty.origin
       let place = PrintableText.escaped(origin.hasPrefix("file:") ? String(origin.dropFirst("file:".count)) : origin)
@@ -128,10 +129,11 @@ struct OtherHelpers {
     )
   }
 
-  /// Those for an address, and of these the ones that git asks: what switches those before it off in some folders does not in others.
+  /// Those for an address, and of these the ones that git may ask: what switches those before it off in some folders, for one user
+  /// or for some paths does not for others.
   private func entries(for url: String) -> (fitting: [Entry], counting: ArraySlice<Entry>) {
     let address = GitPattern(url), fitting = entries.filter { $0.pattern.fits(address) }
-    let start = fitting.lastIndex { $0.command.isEmpty && $0.file == nil }.map { $0 + 1 } ?? fitting.startIndex
+    let start = fitting.lastIndex { $0.switchesOff(address) }.map { $0 + 1 } ?? fitting.startIndex
     return (fitting, fitting[start...])
   }
 }
