@@ -28,5 +28,12 @@ struct PrivateGroupTests {
   }
 
   @Test("One who is in no file has the group of his number")
-  func directory() { #expect(PrivateGroup.number(of: 1000, passwd: [], group: ["users:x:1000:"]) == 1000) }
+  func directory() {
+    func number(_ passwd: String, _ group: String) -> UInt32? {
+      PrivateGroup.number(of: 1000, passwd: [passwd], group: [group])
+    }
+    #expect(number("", "users:x:1000:") == 1000 && number("", "") == 1000)
+    #expect(number("", "developers:x:1000:mallory") == nil, "others are in it")
+    #expect(number("bob:x:1001:1000::/:/bin/sh", "") == nil, "it is another user's")
+  }
 }
