@@ -31,14 +31,10 @@ struct SilentInput {
 
   func restore() {
     continuations.end()
-    set(before, TCSAFLUSH)
-  }
-
-  /// In the background the terminal is somebody else's: setting it would stop the program once more.
-  private func set(_ modes: termios, _ when: Int32) {
-    guard tcgetpgrp(descriptor) == getpgrp() else { return }
-    var modes = modes
-    _ = tcsetattr(descriptor, when, &modes)
+    // In the background the terminal is the shell's, and setting it would stop the program, which is to end.
+    guard tcgetpgrp(descriptor) == getpgrp() || Interrupts.isIgnored(SIGTTOU) else { return }
+    var before = before
+    _ = tcsetattr(descriptor, TCSAFLUSH, &before)
   }
 
   /// The line that is typed. Of one that is too long the rest is read, too: it would be the shell's otherwise, which shows it.
@@ -54,7 +50,9 @@ struct SilentInput {
       if all[1].revents != 0 { return nil }
       if all[2].revents != 0 {
         continuations.take()
-        set(during, TCSANOW)
+        // In the background this stops the program, until it is brought back.
+        var during = during
+        _ = tcsetattr(descriptor, TCSANOW, &during)
         continue
       }
       guard let byte = FileBytes.readSome(from: descriptor, limit: 1)?.first else { return nil }

@@ -75,8 +75,9 @@ def test_control_c_ends_the_question_and_shows_what_is_typed_again(home, asked):
     assert secrets_of(home, asked) == set()
 
 
+@pytest.mark.parametrize("between", [[], ["bg"]], ids=["fg", "bg, fg"])
 @pytest.mark.parametrize("number", [signal.SIGSTOP, signal.SIGTSTP])
-def test_a_question_that_goes_on_after_a_stop_shows_nothing_still(home, asked, number):
+def test_a_question_that_goes_on_after_a_stop_shows_nothing_still(home, asked, number, between):
     """Bash sets the terminal as it was before it lets a stopped program go on."""
     asking = []
 
@@ -90,10 +91,16 @@ def test_a_question_that_goes_on_after_a_stop_shows_nothing_still(home, asked, n
         wait_until(lambda: processes.state_of(asking[0]) == "S", 10, "the question goes on")
         return "never shown\n"
 
+    def bring_back():
+        # A program in the background that sets its terminal is stopped once more.
+        wait_until(lambda: processes.state_of(asking[0]) == "T", 10, "the question waits")
+        return "fg\n"
+
+    back = {"Stopped": "bg\n", "$ bg": bring_back} if between else {"Stopped": "fg\n"}
     status, shown = run_at_terminal(
         home, "sh", "-c", "PS1='ready$ ' exec bash --norc -i", answers={
             "ready$ ": f"{home.programs}/oauthctl secret set work client_secret\n", "of work, for http": stop,
-            "Stopped": "fg\n", "$ fg": type_secret, "Kept": "exit\n"})
+            **back, "$ fg": type_secret, "Kept": "exit\n"})
     assert "Kept the client secret" in shown and "never shown" not in shown, shown
     assert secrets_of(home, asked) == {"never shown"}
 
