@@ -141,9 +141,10 @@ extension CredentialService {
     guard problems.hindrance(of: name) == nil else { throw unreadable(name) }
   }
 
-  /// Throws `config_invalid` where there is no file, too.
+  /// By the files as they are now. Throws `config_invalid` where there is no file, too.
   func checkHasFile(_ name: String) async throws(AgentFailure) {
-    try await checkIsRead(name)
+    _ = await readFiles()
+    guard problems.hindrance(of: name) == nil else { throw unreadable(name) }
     guard accounts[name]?.machine.definition == nil else { return }
     throw AgentFailure(
       .configInvalid, "\(name): its file is gone, and the login before stays",
