@@ -49,9 +49,13 @@ package enum ClientMetadata {
     return redirectURIs.contains("http://\(url.origin.host)\(url.path)")
   }
 
-  /// Whether a client goes to every server with one redirect: its id is a document's URL, and the redirect one of
-  /// ``redirectURIs``. Then nothing but `iss` (RFC 9207) tells whose code a browser brings (RFC 9700 §4.4).
+  /// Whether a client goes to every server with one redirect: its id is a document's URL, with a query or without, and the redirect
+  /// is this machine's, with the path that documents name. Then nothing but `iss` (RFC 9207) tells whose code a browser brings
+  /// (RFC 9700 §4.4).
   package static func sharesRedirect(clientID: String, redirectURI: String) -> Bool {
-    problem(inURL: clientID) == nil && holds(redirectURI: redirectURI)
+    guard let id = try? WebURL(clientID, limitBytes: limitBytes), id.origin.scheme == .https, id.path.utf8.count > 1,
+      let redirect = try? WebURL(redirectURI), redirect.origin.isLoopback
+    else { return false }
+    return redirect.path.split(separator: "/") == ["callback"]
   }
 }

@@ -57,6 +57,16 @@ def test_a_server_that_does_not_promise_to_name_itself_gets_a_client_of_its_own(
     assert refused.status == 64 and "RFC 9207" in refused.stderr and "--client-id ID" in refused.stderr
 
 
+@pytest.mark.parametrize("client, redirect", [
+    (URL, None), (URL + "?v=2", None), (URL, "http://[::1]/callback"), (URL, "http://127.0.0.2/callback/")])
+def test_no_other_spelling_of_a_document_s_client_does_without_the_promise(home, agent, provider, client, redirect):
+    provider.metadata = TAKES
+    more = ["--redirect-uri", redirect] if redirect else []
+    refused = home.oauthctl(
+        "login", "tool", provider.issuer, "--client-id", client, "--client-authentication", "none", *more, check=False)
+    assert refused.status == 3 and "RFC 9207" in refused.stderr and provider.kinds() == [], refused
+
+
 def test_the_promise_is_asked_for_at_each_login(home, agent, provider):
     """A server that takes it back could send the browser on to another one, which knows the same client."""
     home.oauthctl("login", "tool", provider.url)
