@@ -45,7 +45,10 @@ enum SandboxCheck {
       machine.text("\(process)/uid_map").map(Self.words) != machine.text("/proc/self/uid_map").map(Self.words)
     let dropIn = UnitCheck.find("oauthd.service.d/50-sandbox.conf", context)
     switch (isFenced, dropIn) {
-    case (true, _): findings.append(.ok("sandbox", "system calls restricted, files and devices fenced off"))
+    case (true, _):
+      // The kernel gives who made its namespace a hold on every program in it that he may read.
+      let memory = isReadable(machine) ? "; your other programs can read its memory (threat-model.md)" : ""
+      findings.append(.ok("sandbox", "system calls restricted, files and devices fenced off\(memory)"))
     case (false, let path?) where !UnitCheck.isMasked(path, context):
       findings.append(.wrong("sandbox", "\(context.shown(path)) has no effect: files are not fenced off", repair))
     default:
@@ -53,6 +56,14 @@ enum SandboxCheck {
         .note("sandbox", "system calls restricted, files not fenced off: there is no 50-sandbox.conf"))
     }
     return findings
+  }
+
+  /// Whether the user may read `oauthd`, which lies beside this program.
+  private static func isReadable(_ machine: Machine) -> Bool {
+    guard machine.userID != 0, let program = machine.program,
+      let found = machine.followedStatus(FileBytes.folder(of: program) + "/oauthd")
+    else { return false }
+    return found.owner == machine.userID || found.mode & 0o004 != 0
   }
 
   private static func field(_ name: String, _ status: String) -> String? {
