@@ -51,6 +51,12 @@ struct OtherHelpersTests {
     for odd in ["https://caf%C3%A9.example", "https://café.example", "http://"] {
       #expect(!isOff(own, "credential.\(odd).helper\n"))
     }
+    for whole in ["https://", "https:///", "https://h/", "https://h:443", "h"] {
+      #expect(isOff(own, "credential.\(whole).helper\n"), "\(whole)")
+    }
+    for partial in ["h:443", "H", "*"] {
+      #expect(!isOff(own, "credential.\(partial).helper\n"), "\(partial)")
+    }
     for part in ["https://h/path", "https://me@h"] {
       #expect(Self.names(own, "credential.helper\nstore", "credential.\(part).helper\n") == ["store"])
     }
