@@ -49,13 +49,16 @@ package enum ClientMetadata {
     return redirectURIs.contains("http://\(url.origin.host)\(url.path)")
   }
 
-  /// Whether a client goes to every server with one redirect: its id is a document's URL, with a query or without, and the redirect
+  /// Whether a client goes to every server with one redirect: its id is a URL as documents have, and the redirect
   /// is this machine's, with the path that documents name. Then nothing but `iss` (RFC 9207) tells whose code a browser brings
   /// (RFC 9700 §4.4).
   package static func sharesRedirect(clientID: String, redirectURI: String) -> Bool {
-    guard let id = try? WebURL(clientID, limitBytes: limitBytes), id.origin.scheme == .https, id.path.utf8.count > 1,
+    // However a server reads what is written oddly.
+    let id = clientID.utf8
+    guard id.prefix(8).map({ $0 | 0x20 }).elementsEqual("https://".utf8),
+      id.dropFirst(8).drop(while: { !"/?#".utf8.contains($0) }).count > 1,
       let redirect = try? WebURL(redirectURI), redirect.origin.isLoopback
     else { return false }
-    return redirect.path.split(separator: "/") == ["callback"]
+    return redirect.path.split(separator: "/") == ["callback"] || redirect.path.utf8.contains(UInt8(ascii: "%"))
   }
 }

@@ -141,7 +141,8 @@ extension CredentialService {
       }
       return mayEndLogin
     }
-    guard !mayEndLogin, let account = accounts[name] else { return true }
+    // A lock or a stop that came meanwhile leaves it to the next opening.
+    guard !mayEndLogin, !isClosed, let account = accounts[name] else { return true }
     event(account, .revocationAsked(before: LoginAtServer(underWayBy: revocation.binding)))
     _ = await revocations(name, since: revocation.since, seconds: Self.revocationWaitSeconds)
     return true

@@ -58,7 +58,8 @@ def test_a_server_that_does_not_promise_to_name_itself_gets_a_client_of_its_own(
 
 
 @pytest.mark.parametrize("client, redirect", [
-    (URL, None), (URL + "?v=2", None), (URL, "http://[::1]/callback"), (URL, "http://127.0.0.2/callback/")])
+    (URL, None), (URL + "?v=2", None), (URL, "http://[::1]/callback"), (URL, "http://127.0.0.2/callback/"),
+    (URL + "#x", None), (URL + "?" + "v" * 1_024, None), (URL, "http://127.0.0.1/%63allback")])
 def test_no_other_spelling_of_a_document_s_client_does_without_the_promise(home, agent, provider, client, redirect):
     provider.metadata = TAKES
     more = ["--redirect-uri", redirect] if redirect else []
