@@ -50,7 +50,7 @@ struct SilentInput {
       if all[1].revents != 0 { return nil }
       if all[2].revents != 0 {
         continuations.take()
-        // In the background this stops the program, until it is brought back.
+        guard waitForForeground(unless: end) else { return nil }
         var during = during
         _ = tcsetattr(descriptor, TCSANOW, &during)
         continue
@@ -66,6 +66,20 @@ struct SilentInput {
       if isTooLong { throw TooLong() }
       return effect == .ended ? line.bytes : nil
     }
+  }
+
+  /// In the background the terminal is somebody else's: the program stops until it is brought back, as it would where it set the
+  /// terminal, but not again where it is to end.
+  ///
+  /// - Returns: false where `end` is readable.
+  private func waitForForeground(unless end: Int32) -> Bool {
+    // Where nobody could bring it back the signal does nothing.
+    for _ in 0..<100 where tcgetpgrp(descriptor) != getpgrp() && !Interrupts.isIgnored(SIGTTOU) {
+      kill(0, SIGTTOU)
+      var ended = pollfd(fd: end, events: Int16(POLLIN), revents: 0)
+      if poll(&ended, 1, 0) > 0 { return false }
+    }
+    return true
   }
 
   struct TooLong: Error {}

@@ -105,6 +105,28 @@ def test_a_question_that_goes_on_after_a_stop_shows_nothing_still(home, asked, n
     assert secrets_of(home, asked) == {"never shown"}
 
 
+def test_a_question_in_the_background_ends_by_a_signal(home, asked):
+    asking = []
+
+    def stop():
+        asking.extend(pid for pid in processes.descendants() if processes.name_of(pid) == "oauthctl")
+        os.kill(asking[0], signal.SIGSTOP)
+        return ""
+
+    def end():
+        wait_until(lambda: processes.state_of(asking[0]) == "T", 10, "the question waits")
+        return "kill %1\n"
+
+    def leave():
+        wait_until(lambda: processes.state_of(asking[0]) in ("Z", None), 10, "the question has ended")
+        return "exit\n"
+
+    run_at_terminal(home, "sh", "-c", "PS1='ready$ ' exec bash --norc -i", answers={
+        "ready$ ": f"{home.programs}/oauthctl secret set work client_secret\n", "of work, for http": stop,
+        "Stopped": "bg\n", "$ bg": end, "$ kill": leave})
+    assert secrets_of(home, asked) == set()
+
+
 @pytest.mark.parametrize("most", range(4, 9))
 def test_no_secret_is_shown_where_descriptors_run_out(home, asked, most):
     # Some of these limits are too low for the question itself.
