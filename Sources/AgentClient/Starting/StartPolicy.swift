@@ -6,8 +6,7 @@ package enum StartPolicy {
   /// Why none may be started, with the next step; nil: one may.
   ///
   /// An agent serves the user whose files it reads: it is never started for a socket that was named (that one is used or
-  /// fails), with borrowed rights, or over the home of another, or where others could
-  /// exchange its files.
+  /// fails), with borrowed rights, over the home of another, or where others could exchange its files.
   package static func refusal(
     source: SocketLocation.Source, environment: [String: String], realUID: UInt32, effectiveUID: UInt32,
     home: SocketLocation.FileStatus?, fault: (String) -> FolderTrust.WayFault?

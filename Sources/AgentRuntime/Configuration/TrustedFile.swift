@@ -1,5 +1,4 @@
 import AgentWire
-import CLinux
 import Glibc
 import SystemFacts
 

@@ -83,8 +83,9 @@ final class VaultDatabase {
     guard count == magic.count, first == magic else { throw .noVault(path: path) }
   }
 
-  /// Throws unless the tables stand on the first page, and are as many as they should be, and every page is whole. To be called before SQLite opens
-  /// the file of a stranger: it reads every table's definition into memory before anything can be asked of it.
+  /// Throws unless the tables stand on the first page, and are as many as they should be, and every page is whole. To be
+  /// called before SQLite opens the file of a stranger: it reads every table's definition into memory before anything can be
+  /// asked of it.
   static func checkFirstPage(
     in directory: borrowing FileDescriptor, _ name: String, path: String
   ) throws(VaultError) {

@@ -1,5 +1,4 @@
 import Glibc
-import SystemFacts
 
 /// Folders that hold secrets: ours, no links, closed to others.
 enum PrivateDirectory {

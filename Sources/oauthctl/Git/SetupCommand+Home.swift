@@ -4,17 +4,19 @@ import Glibc
 import SystemFacts
 
 extension SetupCommand {
-  /// - Throws: `CommandError.configuration` where files of another user would be changed, and would be this one's then: in his home, or
-  ///   at `paths`, which variables that su(1) keeps may name.
-  static func checkHome(_ environment: Environment, writing paths: [String]) throws(CommandError) {
+  /// - Throws: `CommandError.configuration` where files of another user would be changed, and would be this one's then: in his
+  ///   home, at `paths`, or in `folders`, which variables that su(1) keeps may name.
+  static func checkHome(
+    _ environment: Environment, writing paths: [String], in folders: [String] = []
+  ) throws(CommandError) {
     if let home = environment.home,
       let refusal = StartPolicy.othersHome(
         home, LiveSystem.followedStatus(home), isSudo: environment["SUDO_UID"] != nil, effectiveUID: geteuid())
     {
       throw .configuration("\(refusal.reason); nothing is written", next: refusal.hint)
     }
+    for folder in paths.map(FileBytes.folder(of:)) + folders { try FileBytes.checkOwn(folder) }
     for path in paths {
-      try FileBytes.checkOwn(FileBytes.folder(of: path))
       guard let owner = LiveSystem.followedStatus(path)?.owner, !FolderTrust.isOwn(owner) else { continue }
       throw .configuration(
         "\(path) \(FileOwner.reason(owner)); nothing is written",

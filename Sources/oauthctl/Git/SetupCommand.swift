@@ -32,8 +32,7 @@ struct SetupCommand: ParsableCommand {
       try GitSetup.checkFile(context.environment)
       let authorities = remove ? nil : GitAuthorityCopies(context.environment).folder
       try SetupCommand.checkHome(
-        context.environment,
-        writing: GitReader.files(context.environment) + [authorities].compactMap(\.self).map { $0 + "/NAME" })
+        context.environment, writing: GitReader.files(context.environment), in: [authorities].compactMap(\.self))
       if let account { try AccountName.check(account) }
       if remove, account != nil {
         throw .usage(

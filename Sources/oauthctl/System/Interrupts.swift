@@ -8,12 +8,21 @@ enum Interrupts {
   /// From now on an interrupt makes the returned descriptor readable instead of ending the process. The byte read is
   /// the number of the signal.
   static func capture() -> Int32? {
+    guard let pipe = handlerPipe() else { return nil }
+    writeEnd = pipe.writeEnd
+    for number in [SIGINT, SIGTERM, SIGHUP] { signal(number, handler) }
+    return pipe.readEnd
+  }
+
+  /// A pipe that a handler writes to: it waits for nobody, and no child has it. Nil: the system has no descriptors left.
+  static func handlerPipe() -> (readEnd: Int32, writeEnd: Int32)? {
     var ends: [Int32] = [-1, -1]
     guard pipe(&ends) == 0 else { return nil }
-    for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
-    writeEnd = ends[1]
-    for number in [SIGINT, SIGTERM, SIGHUP] { signal(number, handler) }
-    return ends[0]
+    for end in ends {
+      _ = fcntl(end, F_SETFD, FD_CLOEXEC)
+      _ = fcntl(end, F_SETFL, O_NONBLOCK)
+    }
+    return (ends[0], ends[1])
   }
 
   /// Interrupts end the process again, or are put off as they were before.
@@ -56,13 +65,8 @@ enum Interrupts {
 
     /// Nil: the system has no descriptors left.
     init?() {
-      var ends: [Int32] = [-1, -1]
-      guard pipe(&ends) == 0 else { return nil }
-      for end in ends {
-        _ = fcntl(end, F_SETFD, FD_CLOEXEC)
-        _ = fcntl(end, F_SETFL, O_NONBLOCK)
-      }
-      (readEnd, ownWriteEnd) = (ends[0], ends[1])
+      guard let pipe = handlerPipe() else { return nil }
+      (readEnd, ownWriteEnd) = pipe
       writeEndBefore = writeEnd
       writeEnd = ownWriteEnd
       for number in Self.numbers where !isIgnored(number) {

@@ -1,7 +1,7 @@
 import Glibc
 
-/// A terminal that shows nothing of what is typed, and hands on each byte, while interrupts are held: what ends the program must not
-/// leave it so.
+/// A terminal that shows nothing of what is typed, and hands on each byte, while interrupts are held: what ends the program must
+/// not leave it so.
 struct SilentInput {
   private let descriptor: Int32
   private let before: termios
@@ -83,42 +83,4 @@ struct SilentInput {
   }
 
   struct TooLong: Error {}
-}
-
-/// That the program goes on after a stop (SIGCONT), as something to poll for. Whoever stopped it gave the terminal to a shell, which
-/// sets its modes as they were.
-private struct Continuations {
-  /// A handler may touch nothing that locks or allocates.
-  private nonisolated(unsafe) static var writeEnd: Int32 = -1
-
-  let readEnd: Int32
-  private var before = sigaction()
-
-  /// Nil: the system has no descriptors left.
-  init?() {
-    var ends: [Int32] = [-1, -1]
-    guard pipe(&ends) == 0 else { return nil }
-    for end in ends {
-      _ = fcntl(end, F_SETFD, FD_CLOEXEC)
-      _ = fcntl(end, F_SETFL, O_NONBLOCK)
-    }
-    readEnd = ends[0]
-    Self.writeEnd = ends[1]
-    sigaction(SIGCONT, nil, &before)
-    signal(SIGCONT) { _ in
-      var byte: UInt8 = 0
-      let saved = errno
-      _ = write(Continuations.writeEnd, &byte, 1)
-      errno = saved
-    }
-  }
-
-  func take() { _ = FileBytes.readSome(from: readEnd, limit: 64) }
-
-  func end() {
-    var before = before
-    sigaction(SIGCONT, &before, nil)
-    close(Self.writeEnd)
-    close(readEnd)
-  }
 }

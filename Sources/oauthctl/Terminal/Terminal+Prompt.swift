@@ -9,8 +9,8 @@ extension Terminal {
   /// Longest secret, in bytes.
   static let answerBytes = 32 << 10
 
-  /// Longest line that the kernel gives of a terminal where it edits lines, without its end, in bytes (N_TTY_BUF_SIZE): it drops the
-  /// rest without a word.
+  /// Longest line that the kernel gives of a terminal where it edits lines, without its end, in bytes (N_TTY_BUF_SIZE): it
+  /// drops the rest without a word.
   static let lineBytes = 4_095
 
   /// Asks for a secret without showing it; a colon comes after the question.

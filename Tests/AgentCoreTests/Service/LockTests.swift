@@ -110,10 +110,8 @@ struct LockTests {
     #expect(fixture.refreshes == refreshes, "the answer that was on its way was kept")
   }
 
-  @Test("What came after the lock waits sealed, and is taken in before anything is sent; it is sent twice in no case")
-  func late() async throws {
-    let fixture = AgentFixture()
-    try await fixture.logIn()
+  /// The vault is locked while a request is open, and the answer comes after that.
+  private func answerComesAfterLock(_ fixture: AgentFixture) async throws {
     fixture.transport.withServer { $0.options.delayMilliseconds[.token] = 500_000 }
     fixture.clock.advance(by: 3_601)
     let asking = Task { await fixture.failure(TokenGet(account: "work")) }
@@ -126,6 +124,13 @@ struct LockTests {
     fixture.clock.advance(by: 500)
     try await eventually("the answer is laid aside") { fixture.store.waitingLateAnswers.count == 1 }
     fixture.transport.withServer { $0.options.delayMilliseconds[.token] = 0 }
+  }
+
+  @Test("What came after the lock waits sealed, and is taken in before anything is sent; it is sent twice in no case")
+  func late() async throws {
+    let fixture = AgentFixture()
+    try await fixture.logIn()
+    try await answerComesAfterLock(fixture)
     _ = try await fixture.call(VaultUnlock(passphrase: "x"))
     #expect(try await fixture.isGood(fixture.call(TokenGet(account: "work")).accessToken))
     try await eventually("and removed") { fixture.store.waitingLateAnswers.isEmpty }
@@ -142,17 +147,7 @@ struct LockTests {
     }
     // As it was between the two refreshes.
     let older = fixture.store.history.prefix(3)
-    fixture.transport.withServer { $0.options.delayMilliseconds[.token] = 500_000 }
-    fixture.clock.advance(by: 3_601)
-    let asking = Task { await fixture.failure(TokenGet(account: "work")) }
-    try await fixture.clock.sleepers(until: 500)
-    let locking = Task { try await fixture.call(VaultLock()) }
-    try await fixture.clock.sleepers(until: CredentialService.lockDrainSeconds)
-    fixture.clock.advance(by: CredentialService.lockDrainSeconds)
-    _ = try await (locking.value, asking.value)
-    fixture.clock.advance(by: 500)
-    try await eventually("the answer is laid aside") { fixture.store.waitingLateAnswers.count == 1 }
-    fixture.transport.withServer { $0.options.delayMilliseconds[.token] = 0 }
+    try await answerComesAfterLock(fixture)
     for rollback in [9, nil] as [UInt64?] {
       let restarted = fixture.restarted(store: MemoryStore(Array(older), rolledBackFrom: rollback))
       for late in fixture.store.waitingLateAnswers {
