@@ -17,6 +17,12 @@ package struct FolderTrust: Sendable {
       self.group = group
       self.mode = mode
     }
+
+    fileprivate init(_ found: stat) {
+      self.init(
+        isFolder: found.st_mode & S_IFMT == S_IFDIR, owner: found.st_uid, group: found.st_gid,
+        mode: found.st_mode & 0o7777)
+    }
   }
 
   package enum Fault: Sendable, Equatable {
@@ -107,9 +113,12 @@ package struct FolderTrust: Sendable {
   /// lstat(2) on this machine, now.
   @Sendable package static func live(_ path: String) -> Facts? {
     var found = stat()
-    guard lstat(path, &found) == 0 else { return nil }
-    return Facts(
-      isFolder: found.st_mode & S_IFMT == S_IFDIR, owner: found.st_uid, group: found.st_gid,
-      mode: found.st_mode & 0o7777)
+    return lstat(path, &found) == 0 ? Facts(found) : nil
+  }
+
+  /// stat(2) on this machine, now: of what a symbolic link leads to.
+  @Sendable package static func followed(_ path: String) -> Facts? {
+    var found = stat()
+    return stat(path, &found) == 0 ? Facts(found) : nil
   }
 }

@@ -158,7 +158,11 @@ package struct AgentStarter {
     guard let own = OwnExecutable.path, let slash = own.utf8.lastIndex(of: UInt8(ascii: "/")) else {
       throw notReachable("\(OwnExecutable.pathProblem), so oauthd is not found", "start it by hand: oauthd")
     }
-    return "\(own[..<slash])/oauthd"
+    let program = "\(own[..<slash])/oauthd"
+    if let fault = ProgramBeside.fault(of: program) {
+      throw notReachable(PrintableText.escaped(fault.reason), .advice(ProgramBeside.Fault.remedy))
+    }
+    return program
   }
 
   private func makeDirectory() throws(ClientError) {

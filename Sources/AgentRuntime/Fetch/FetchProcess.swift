@@ -80,14 +80,16 @@ package final class FetchProcess: HTTPTransport {
     guard let pipes = FetchPipes() else {
       return tell(.notSent(HTTPFailure(.helper, "no file descriptors left for a request")))
     }
-    var process: pid_t = 0
-    let error = clinux_start_helper(helper, pipes.requestRead, pipes.answerWrite, &process)
-    pipes.closeHelperEnds()
-    guard error == 0 else {
+    let process: pid_t
+    do throws(HelperProcess.StartFailure) {
+      defer { pipes.closeHelperEnds() }
+      process = try HelperProcess.start(helper, pipes.requestRead, pipes.answerWrite)
+    } catch {
       pipes.closeAgentEnds()
-      let kind: HTTPFailure.Reason = HelperProcess.mayStartLater(error) ? .helper : .installation
       return tell(
-        .notSent(HTTPFailure(kind, plainText("\(helper) cannot be started: \(String(cString: strerror(error)))"))))
+        .notSent(
+          HTTPFailure(
+            error.mayPass ? .helper : .installation, plainText("\(helper) cannot be started: \(error.reason)"))))
     }
     let kill: @Sendable () -> Void = { [process] in _ = Glibc.kill(process, SIGKILL) }
     switch FetchConversation(

@@ -1,4 +1,6 @@
+import CLinux
 import Glibc
+import SystemFacts
 
 /// The programs beside the agent's own that do one thing each, in a process of their own.
 package enum HelperProcess {
@@ -8,9 +10,23 @@ package enum HelperProcess {
     return executable[...slash] + name
   }
 
-  /// Whether a start that failed with `error` (errno) may succeed later: it is no fault of the installation.
-  static func mayStartLater(_ error: Int32) -> Bool {
-    [EAGAIN, ENOMEM, EMFILE, ENFILE, ETXTBSY, EINTR].contains(error)
+  /// Why a helper was not started.
+  struct StartFailure: Error {
+    /// Without its path.
+    let reason: String
+    /// Whether the same may succeed later: it is no fault of the installation.
+    let mayPass: Bool
+  }
+
+  /// Starts the helper at `path` with `input` and `output` as its descriptors 0 and 1.
+  static func start(_ path: String, _ input: Int32, _ output: Int32) throws(StartFailure) -> pid_t {
+    if let fault = ProgramBeside.fault(of: path) { throw StartFailure(reason: fault.reason, mayPass: false) }
+    var process: pid_t = 0
+    let error = clinux_start_helper(path, input, output, &process)
+    guard error != 0 else { return process }
+    throw StartFailure(
+      reason: String(cString: strerror(error)),
+      mayPass: [EAGAIN, ENOMEM, EMFILE, ENFILE, ETXTBSY, EINTR].contains(error))
   }
 
   /// How a process ended (wait(2)), once it has: the low seven bits are a signal, or 0 and the exit status stands above

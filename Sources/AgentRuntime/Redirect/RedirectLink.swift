@@ -55,15 +55,16 @@ final class RedirectLink: DescriptorHandler {
     descriptor = ours
     let (bound, loop) = (LoopBound(self, queue), loop)
     let isStarted = startThread(name: "redirect", stackBytes: 128 << 10) {
-      var process: pid_t = 0
-      let error = clinux_start_helper(helper, theirs, listener, &process)
-      close(theirs)
-      close(listener)
-      let started = process
-      guard error == 0 else {
-        let advice =
-          HelperProcess.mayStartLater(error) ? "too many processes run just now, try again" : "check the installation"
-        let text = plainText("\(helper) could not be started (\(String(cString: strerror(error)))); \(advice)")
+      let started: pid_t
+      do throws(HelperProcess.StartFailure) {
+        defer {
+          close(theirs)
+          close(listener)
+        }
+        started = try HelperProcess.start(helper, theirs, listener)
+      } catch {
+        let advice = error.mayPass ? "too many processes run just now, try again" : "check the installation"
+        let text = plainText("\(helper) could not be started (\(error.reason)); \(advice)")
         return loop.execute { bound.value(on: $0).end(text) }
       }
       loop.execute { bound.value(on: $0).begin(started) }

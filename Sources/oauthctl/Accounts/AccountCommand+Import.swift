@@ -69,6 +69,7 @@ extension AccountCommand {
           // Nobody logs in: the token endpoint is enough.
           let check = try creation.create(account, discovers: account.tokenEndpoint == nil)
           answer = try seal(context, credential, for: nil, definitionDigest: check.definitionDigest)
+          creation.settle()
         } catch {
           throw creation.takingBack(
             after: error, command: "oauthctl account import \(name) < FILE", isHalf: false, otherMethod: nil)

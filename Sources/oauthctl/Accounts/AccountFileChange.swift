@@ -1,6 +1,9 @@
 import AgentWire
 
-/// A change of an account's file that was made for a login: it goes again where nobody logs in.
+/// A change of an account's file that is made for a login: it goes again where nobody logs in.
+///
+/// Until that is known, what was there lies beside it, as `NAME.toml.old`. So to take the change back needs no room on the disk,
+/// and a command that is killed has lost nothing.
 struct AccountFileChange {
   let context: CommandContext
   let account: String
@@ -12,9 +15,27 @@ struct AccountFileChange {
   let written: SettingsFile.Written?
   /// Names the login that was there before the change; nil: none was.
   let login: String?
+  private let kept: SettingsFile
 
-  /// Puts the old bytes back. What somebody has edited since stays, and so does what somebody has logged in by, or may have:
-  /// then they are kept beside it. `failure` is why this login failed.
+  /// Writes `text` while `isMeant`. Throws `CommandError`, and then nothing is changed.
+  init(
+    _ context: CommandContext, account: String, file: SettingsFile, target: String?, before: SettingsFile.Written,
+    login: String?, writing text: String, while isMeant: () -> Bool
+  ) throws(CommandError) {
+    (self.context, self.account, self.file, self.target) = (context, account, file, target)
+    (self.before, self.login) = (before, login)
+    kept = try file.keepBeside(before, behind: target)
+    do throws(CommandError) { written = try file.write(text, behind: target, while: isMeant) } catch {
+      try? kept.remove()
+      throw error
+    }
+  }
+
+  /// The change stays: what was there before is not needed any more.
+  func settle() { try? kept.remove() }
+
+  /// Puts the old file back. What somebody has edited since stays, and so does what somebody has logged in by, or may have:
+  /// then the old one stays beside it. `failure` is why this login failed.
   ///
   /// - Returns: whether the file is as it was.
   func takeBack(after failure: CommandError) -> Bool {
@@ -26,10 +47,8 @@ struct AccountFileChange {
       return stays("this login failed, and \(shown) has been changed again meanwhile: it stays")
     }
     do throws(CommandError) {
-      guard try isLoginOfBefore(failure) else {
-        return stays("\(shown) stays changed: another login has begun or ended meanwhile")
-      }
-      try file.write(before, behind: target, while: { file.holds(written) })
+      if let reason = try otherLogin(failure) { return stays("\(shown) stays changed: \(reason)") }
+      try file.putBack(kept, behind: target, while: { file.holds(written) })
     } catch {
       return stays("\(shown) stays changed: \(error.sentence ?? "it cannot be written")")
     }
@@ -39,22 +58,24 @@ struct AccountFileChange {
   }
 
   private func stays(_ why: String) -> Bool {
-    let kept = file.keepBeside(before).map { "is in \(context.environment.abbreviated($0))" }
-    let isThere = file.current?.content == before.content
+    let isThere = file.holds(before)
+    if isThere { settle() }
     context.terminal.warn(
-      why + (isThere ? "" : "; what was there before \(kept ?? "could not be kept beside it")"),
+      why + (isThere ? "" : "; what was there before is in \(context.environment.abbreviated(kept.path))"),
       next: .run("oauthctl account show \(account)"))
     return false
   }
 
-  private func isLoginOfBefore(_ failure: CommandError) throws(CommandError) -> Bool {
+  /// Why somebody may be logged in by what was written; nil: nobody can be.
+  private func otherLogin(_ failure: CommandError) throws(CommandError) -> String? {
     do throws(CommandError) {
       let details = try context.agent.ask(AccountShow(account: account), about: account)
-      return details.login == login && details.loginPending != true
+      if details.loginPending == true { return "a login is still under way" }
+      return details.login == login ? nil : "another login has ended meanwhile"
     } catch {
       // The lock that still stands has ended the last login that was under way.
       if case .agent(let locked, _) = error, locked.kind == .vaultLocked, failure == .loginEndedByLock(account) {
-        return true
+        return nil
       }
       throw error
     }

@@ -51,13 +51,14 @@ struct SetupCommand: ParsableCommand {
         }
         if own.dpop == true { throw .configuration(GitHosts.words(account), next: GitHosts.step(account)) }
       }
+      let helper = remove ? "" : try helper(context)
       let reader = GitReader(context.environment)
       let files = reader.configurations
       let before = try reader.everything()
       var commands: [(scope: [String], command: GitSetup.Command)] = []
       var trusting: [String] = []
       for scope in remove ? reader.scopes : [GitReader.global] {
-        let plan = try plan(hosts, accounts ?? [], reader, scope, before, context)
+        let plan = try plan(helper, hosts, accounts ?? [], reader, scope, before, context)
         commands += plan.commands.map { (scope, $0) }
         trusting += plan.trusting
       }
@@ -221,22 +222,22 @@ struct SetupCommand: ParsableCommand {
       return hosts
     }
 
+    /// What git is to start.
+    private func helper(_ context: CommandContext) throws(CommandError) -> String {
+      let executable = try OwnProgram.path(startedBy: "git", context.terminal)
+      guard !executable.utf8.contains(0x0A) else {
+        throw .local("git cannot be told of a program in a folder whose name has a line feed", status: 1)
+      }
+      let link = GitSetup.link(beside: executable)
+      let hasLink = access(link, X_OK) == 0 && ProgramBeside.fault(of: link) == nil
+      return GitSetup.helper(executable: executable, hasLink: hasLink, account: account)
+    }
+
     /// What to change, and the accounts whose authorities git is to find then.
     private func plan(
-      _ hosts: [String], _ accounts: [AccountSummary], _ reader: GitReader, _ scope: [String],
+      _ helper: String, _ hosts: [String], _ accounts: [AccountSummary], _ reader: GitReader, _ scope: [String],
       _ before: [[String]: String], _ context: CommandContext
     ) throws(CommandError) -> (commands: [GitSetup.Command], trusting: [String]) {
-      var helper = ""
-      if !remove {
-        guard let executable = OwnExecutable.path else {
-          throw .local("where oauthctl is cannot be told: \(OwnExecutable.pathProblem)", status: 1)
-        }
-        guard !executable.utf8.contains(0x0A) else {
-          throw .local("git cannot be told of a program in a folder whose name has a line feed", status: 1)
-        }
-        let hasLink = access(GitSetup.link(beside: executable), X_OK) == 0
-        helper = GitSetup.helper(executable: executable, hasLink: hasLink, account: account)
-      }
       var commands: [GitSetup.Command] = []
       var trusting: [String] = []
       var keys = Set(hosts.map(GitSetup.key))

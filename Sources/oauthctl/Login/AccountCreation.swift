@@ -14,7 +14,7 @@ struct AccountCreation {
   /// There was no such file before.
   let isFirst: Bool
   private var isFirstVault = false
-  private var isByPassword = false
+  private(set) var isByPassword = false
   /// Nil where the file was not written by this command.
   private var written: SettingsFile.Written?
   /// The folders that were made for the file, innermost first.
@@ -111,6 +111,9 @@ struct AccountCreation {
       next: "name an account that logs in by itself")
   }
 
+  /// What was written stays.
+  func settle() { change?.settle() }
+
   /// A login that failed leaves no account behind that was made for it: the file goes again, with the secrets that were
   /// given. Of one that was there before the file is as it was. What somebody has logged in to or edited meanwhile stays.
   ///
@@ -123,6 +126,7 @@ struct AccountCreation {
       // The commands that are still to come need what was written.
       guard !isHalf else {
         context.terminal.say("\(name) stays as it is set up now.")
+        settle()
         return error
       }
       return change.takeBack(after: error) ? advising(error, command: command, otherMethod: otherMethod) : error
@@ -173,60 +177,6 @@ struct AccountCreation {
     try file.remove()
     _ = try? context.agent.ask(ConfigReload())
     return true
-  }
-
-  /// `error` with a next step that needs nothing of what was taken back.
-  private func advising(_ error: CommandError, command: String, otherMethod: String?) -> CommandError {
-    if case .agent(let failure, _) = error, failure.kind == .clientRejected {
-      // The client is right, and may log in in another way.
-      if failure.oauthError == "unauthorized_client", command.range(ofText: " --device") != nil {
-        return error.advising(.run(command.replacingFirst(" --device", with: "") + "   # by browser"))
-      }
-      if let otherMethod {
-        return error.advising(
-          .run(
-            "\(command)   # with the right client id and secret; some servers want --client-authentication \(otherMethod)"
-          ))
-      }
-      // That none was given is the commonest reason, and no server says so.
-      let mayHaveForgotten = failure.oauthError == "invalid_client" && command.range(ofText: " --client-id") != nil
-      let step = mayHaveForgotten ? " --client-secret-stdin   # if the server gave this client a secret; else" : "   #"
-      return error.advising(.run("\(command)\(step) with the right client id"))
-    }
-    if case .agent(let failure, _) = error, isByPassword, failure.oauthError == "invalid_grant" {
-      return error.advising(.run("\(command)   # with the right --username and password"))
-    }
-    // The same options would end as these did.
-    let silent = " --prompt none"
-    if case .agent(let failure, _) = error, let code = failure.oauthError, command.range(ofText: silent) != nil,
-      ["login_required", "interaction_required"].contains(code)
-    {
-      return error.advising(.run(command.replacingFirst(silent, with: "")))
-    }
-    if error.obstacleKey == "dpop", command.range(ofText: " --dpop") != nil {
-      return error.advising(.run("\(command.replacingFirst(" --dpop", with: ""))   # tokens that are bound to no key"))
-    }
-    // The agent names the key of a file that is gone.
-    if case .agent(let failure, _) = error, failure.oauthError == "invalid_scope" {
-      return error.advising("run the command again with another --scope")
-    }
-    switch error.obstacleKey {
-    // A port that somebody else has: there is no client to replace any more.
-    case "redirect_uri":
-      let option = command.range(ofText: " --redirect-uri") == nil ? "another --port" : "another port in --redirect-uri"
-      return error.advising("run the command again with \(option), or when nothing uses that one any more")
-    case _?: return error.advising("run the command again with other options")
-    case nil: break
-    }
-    return error.advising(
-      error.nextStep?.map { step in
-        let step = step.replacingFirst("oauthctl secret set \(name) password && ", with: "")
-        let short = "oauthctl login \(name)"
-        // Said once.
-        let isByDevice = command.range(ofText: " --device") != nil && step.range(ofText: short + " --device") != nil
-        return step.replacingFirst(isByDevice ? short + " --device" : short, with: command)
-          .replacingFirst(" --add-scope ", with: " --scope ")
-      })
   }
 
   /// - Returns: false when the file says that already.
@@ -288,12 +238,14 @@ struct AccountCreation {
     if before == nil { earlierLogin = login }
     madeFolders = FileBytes.missingFolders(above: file.path)
     // Another command may be at it, too.
-    written = try file.write(text, behind: target, while: { file.state == state })
-    change = before.map {
-      AccountFileChange(
-        context: context, account: name, file: file, target: target, before: $0, written: written,
-        login: loginBefore)
+    guard let before else {
+      written = try file.write(text, behind: target, while: { file.state == state })
+      return true
     }
+    change = try AccountFileChange(
+      context, account: name, file: file, target: target, before: before, login: loginBefore, writing: text,
+      while: { file.state == state })
+    written = change?.written
     return true
   }
 }

@@ -34,12 +34,10 @@ struct ClientRenewal {
     let text = Self.text(was.content, of: details.summary.clientID, now: client)
     let hasBegun = Interrupts.beginPuttingOff()
     defer { if hasBegun { Interrupts.endPuttingOff() } }
-    let change = AccountFileChange(
-      context: context, account: account, file: file, target: target, before: was,
+    let change = try AccountFileChange(
+      context, account: account, file: file, target: target, before: was, login: details.login, writing: text,
       // The registration took its time.
-      written: try file.write(
-        text, behind: target, while: { file.isStill(was) && FileBytes.isSpelled(file.linkTarget, target) }),
-      login: details.login)
+      while: { file.isStill(was) && FileBytes.isSpelled(file.linkTarget, target) })
     context.terminal.say(
       "\(details.summary.host) does not know the client of \(account) any more: another was registered, and its id is in \(path) now."
     )
@@ -57,6 +55,7 @@ struct ClientRenewal {
           about: account)
       }
       try logIn(check, secretsID)
+      change.settle()
     } catch {
       _ = change.takeBack(after: error)
       throw error

@@ -124,6 +124,7 @@ struct LoginCommand: ContextCommand {
       try logIn(
         context, account, check, isNew: creation.isFirst, replacesFile: creation.hasReplaced, mayKeep: mayKeep,
         secretsID: secretsID)
+      creation.settle()
     } catch {
       if found?.isRegistered == true { creation.takeBackClient() }
       throw creation.takingBack(

@@ -20,7 +20,7 @@ enum LoginWaiter {
   static func explained(_ error: CommandError, account: String) -> CommandError {
     let again = NextStep.run("oauthctl login \(account)")
     switch error {
-    case .notReachable:
+    case .notReachable(_, _, isAbsent: true):
       return .notReachable("\(account): its login ended with the agent that waited for it", next: again)
     case .agent(let failure, _) where failure.kind == .vaultLocked: return .loginEndedByLock(account)
     case .agent(let failure, _):

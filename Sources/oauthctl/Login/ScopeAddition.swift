@@ -32,13 +32,14 @@ struct ScopeAddition {
     let target = file.linkTarget
     Interrupts.beginPuttingOff()
     defer { Interrupts.endPuttingOff() }
-    let change = AccountFileChange(
-      context: context, account: account, file: file, target: target, before: before,
-      written: try file.write(text, behind: target, while: { file.isStill(before) }), login: details.login)
+    let change = try AccountFileChange(
+      context, account: account, file: file, target: target, before: before, login: details.login, writing: text,
+      while: { file.isStill(before) })
     context.terminal.say(FileLines.differences(from: before.content, to: text) + ["Saved \(shown)"])
     do throws(CommandError) {
       _ = try context.agent.ask(ConfigReload())
       try logIn(check)
+      change.settle()
     } catch {
       _ = change.takeBack(after: error)
       throw error

@@ -28,7 +28,8 @@ extension SetupCommand {
       let shown = [entry, list].map(\.state)
       var text: String?
       if !remove {
-        guard let executable = OwnExecutable.path, let written = handler.text(executable: executable) else {
+        let executable = try OwnProgram.path(startedBy: "the desktop", context.terminal)
+        guard let written = handler.text(executable: executable) else {
           throw .local("where oauthctl is cannot be written into a desktop entry", status: 1)
         }
         text = written

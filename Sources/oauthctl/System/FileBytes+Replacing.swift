@@ -60,12 +60,33 @@ extension FileBytes {
       unlinkat(folder, temporary, 0)
       throw error
     }
-    let entries = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-    if entries >= 0 {
-      _ = fsync(entries)
-      close(entries)
-    }
+    sync(folder)
     return true
+  }
+
+  /// Puts the file `kept`, which is in the same folder, in the place of the one at `path` by one rename: it needs no room on the
+  /// disk. `link` and `isMeant` as in ``replace(_:with:readAt:isNew:lockedBy:while:)``.
+  ///
+  /// - Returns: false where it is not meant, and both stay.
+  /// - Throws: `CommandError.local` that names the file.
+  static func move(
+    _ kept: String, over path: String, readAt link: String, while isMeant: () -> Bool
+  ) throws(CommandError) -> Bool {
+    let folder = clinux_open_folder(folder(of: path))
+    guard folder >= 0 else { throw unwritten(path) }
+    defer { close(folder) }
+    let name = name(of: path)
+    guard isMeant(), leads(link, to: name, in: folder) else { return false }
+    guard renameat(folder, Self.name(of: kept), folder, name) == 0 else { throw unwritten(path) }
+    sync(folder)
+    return true
+  }
+
+  private static func sync(_ folder: Int32) {
+    let entries = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    guard entries >= 0 else { return }
+    _ = fsync(entries)
+    close(entries)
   }
 
   /// A group of this process, or of the folder, is not that of the file: with its bits others could read what they could not. So could

@@ -58,18 +58,13 @@ struct SettingsFile: Sendable {
       state.linkTarget ?? path, with: Array(text.utf8), readAt: path, while: { self.state == state })
   }
 
-  /// Puts back what was there, byte for byte.
-  func write(_ old: Written, behind target: String?, while isMeant: () -> Bool) throws(CommandError) {
-    try write(old.text, behind: target, while: isMeant)
-  }
-
   @discardableResult
   private func write(
     _ bytes: [UInt8], behind target: String?, while isMeant: () -> Bool
   ) throws(CommandError) -> Written? {
     try FileBytes.makeFolder(FileBytes.folder(of: path))
     guard try FileBytes.replace(target ?? path, with: bytes, readAt: path, while: isMeant) else {
-      throw .configuration("\(path) was changed meanwhile; nothing is written", next: "run the command again")
+      throw changedMeanwhile
     }
     return current.flatMap { $0.text == bytes ? $0 : nil }
   }
@@ -80,27 +75,46 @@ struct SettingsFile: Sendable {
   func putBack(_ old: State, insteadOf written: Written?) throws(CommandError) -> Bool {
     guard let written, isStill(written) else { return false }
     if let before = old.content {
-      try write(before, behind: old.linkTarget, while: { isStill(written) })
+      try write(before.text, behind: old.linkTarget, while: { isStill(written) })
     } else {
       try remove()
     }
     return true
   }
 
-  /// Keeps `old` durably in a file beside it, which the agent does not read.
+  /// Keeps `old`, which is there or behind `target`, beside it in a file that the agent does not read: a second name of the very
+  /// file, or a copy where the file system has no such names.
   ///
-  /// - Returns: its path; nil where there is nothing to keep, or it cannot be written.
-  func keepBeside(_ old: Written) -> String? {
-    guard current?.text != old.text else { return nil }
+  /// - Throws: `CommandError` where that cannot be done; nothing is left there then.
+  func keepBeside(_ old: Written, behind target: String?) throws(CommandError) -> SettingsFile {
+    let place = target ?? path
     for number in 0..<100 {
-      let beside = SettingsFile(path: path + ".old" + (number == 0 ? "" : "\(number)"))
-      if beside.current?.text == old.text { return beside.path }
-      let isWritten = try? FileBytes.replace(
-        beside.path, with: old.text, isNew: true,
-        while: { !beside.exists })
-      if isWritten == true { return beside.path }
+      let beside = SettingsFile(path: place + ".old" + (number == 0 ? "" : "\(number)"))
+      if link(place, beside.path) == 0 {
+        var about = stat()
+        if lstat(beside.path, &about) == 0, (UInt(about.st_dev), UInt(about.st_ino)) == (old.device, old.inode) {
+          return beside
+        }
+        try beside.remove()
+        throw changedMeanwhile
+      }
+      if errno == EEXIST { continue }
+      if try FileBytes.replace(beside.path, with: old.text, isNew: true, while: { !beside.exists }) { return beside }
     }
-    return nil
+    throw .configuration(
+      "a hundred files that begin with \(place).old are there; nothing is written",
+      next: "remove what is not needed of them")
+  }
+
+  /// Puts `kept`, which ``keepBeside(_:behind:)`` has made, back in its place.
+  func putBack(_ kept: SettingsFile, behind target: String?, while isMeant: () -> Bool) throws(CommandError) {
+    guard try FileBytes.move(kept.path, over: target ?? path, readAt: path, while: isMeant) else {
+      throw changedMeanwhile
+    }
+  }
+
+  private var changedMeanwhile: CommandError {
+    .configuration("\(path) was changed meanwhile; nothing is written", next: "run the command again")
   }
 
   /// What is at the path, to be compared: which file with which bytes, and where a link leads.

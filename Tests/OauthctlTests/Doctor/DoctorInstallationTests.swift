@@ -76,6 +76,15 @@ struct DoctorInstallationTests {
       ["wrong programs: chmod o-w /opt/bin/oauthd"]
     ),
     (
+      "programs in a folder like /tmp",
+      { machine, _ in machine.files["/opt/bin"] = .init(kind: .directory, owner: 0, mode: 0o1777) },
+      ["wrong programs: move oauthctl and the programs beside it to a folder where only you may write"]
+    ),
+    (
+      "another's helper", { machine, _ in machine.files["/opt/bin/oauthd-fetch"]?.owner = 8 },
+      ["wrong programs: install all four programs anew"]
+    ),
+    (
       "another's socket", { machine, _ in machine.files["/run/user/7/oauthctl/agent.sock"]?.owner = 8 },
       ["wrong socket: have it removed by its owner"]
     ),

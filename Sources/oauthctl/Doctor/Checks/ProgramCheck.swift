@@ -1,4 +1,5 @@
 import AgentWire
+import SystemFacts
 
 /// The programs that belong together.
 enum ProgramCheck {
@@ -25,11 +26,24 @@ enum ProgramCheck {
       context.machine.followedStatus(path).map { $0.mode & 0o002 != 0 } ?? false
     }
     if !open.isEmpty {
+      // Such as /tmp, which has to be open.
+      let isSticky = context.machine.followedStatus(folder).map { $0.mode & 0o1002 == 0o1002 } ?? false
       return [
         .wrong(
           name, "\(open.map(context.shown).joined(separator: ", ")): everybody may put another program there",
-          .run("chmod o-w \(open.map(context.quoted).joined(separator: " "))"))
+          isSticky
+            ? .advice(ProgramBeside.Fault.remedy)
+            : .run("chmod o-w \(open.map(context.quoted).joined(separator: " "))"))
       ]
+    }
+    for path in names.map({ "\(folder)/\($0)" }) {
+      if case .owner(_, let owner)? = fault(of: path, program, context.machine) {
+        return [
+          .wrong(
+            name, "\(context.shown(path)) \(FileOwner.reason(owner)), and is not started",
+            .advice("install all four programs anew"))
+        ]
+      }
     }
     guard missing.isEmpty else {
       return [
@@ -43,6 +57,16 @@ enum ProgramCheck {
         name,
         "oauthctl \(ProjectVersion.current), with oauthd, oauthd-fetch and oauthd-redirect in \(context.shown(folder))")
     ]
+  }
+
+  private static func fault(of path: String, _ program: String, _ machine: Machine) -> ProgramBeside.Fault? {
+    func facts(_ status: SocketLocation.FileStatus) -> FolderTrust.Facts {
+      .init(isFolder: status.kind == .directory, owner: status.owner, mode: status.mode)
+    }
+    return ProgramBeside.fault(
+      of: path, programOwner: machine.followedStatus(program)?.owner,
+      isOwn: { [0, machine.userID, machine.status("/")?.owner].contains($0) }, facts: { machine.status($0).map(facts) },
+      followed: { machine.followedStatus($0).map(facts) })
   }
 }
 

@@ -1,0 +1,124 @@
+"""What was in an account's file before a login that changes it lies beside it until that login has ended."""
+
+import signal
+import subprocess
+
+import pytest
+
+from login.registered import home, provider, renew, start
+from network.namespaces import isolated, needs_root, run
+from support.accounts import account_file
+from support.disk import fill
+from support.login import wait_until
+
+CHANGES = pytest.mark.parametrize("change", ["replaced", "another scope"])
+
+
+def changing(home, provider, change, before=()):
+    """A login that has changed the account's file and cannot end: that file, its bytes of before, and the command."""
+    home.oauthctl("login", "one", provider.url)
+    file = account_file(home, "one")
+    file.write_text("# mine\n" + file.read_text())
+    home.oauthctl("reload")
+    old = file.read_bytes()
+    provider.hold("/authorize")
+    arguments = [provider.url, "--replace"] if change == "replaced" else ["--add-scope", "write"]
+    command = [*before, home.programs / "oauthctl", "login", "one", *arguments, "--accept-changes"]
+    login = home.start(*command, stdin=subprocess.DEVNULL)
+    wait_until(lambda: file.read_bytes() != old or login.poll() is not None, 30, "the change")
+    return file, old, login
+
+
+def names(file):
+    return {path.name for path in file.parent.iterdir()}
+
+
+@needs_root
+@CHANGES
+def test_a_disk_that_fills_during_a_login_costs_no_account_file(home, provider, change):
+    def story():
+        run("mount", "-t", "tmpfs", "-o", "size=256k,mode=700", "tmpfs", home.config)
+        home.agent.start()
+        file, old, login = changing(home, provider, change)
+        fill(home.config / "filler")
+        login.send_signal(signal.SIGTERM)
+        said = login.communicate(timeout=60)[1]
+        assert file.read_bytes() == old and "is as it was" in said, said
+        assert names(file) == {"one.toml"}
+        (home.config / "filler").unlink()
+        assert renew(home).status == 0
+        home.agent.stop()
+
+    isolated(story)
+
+
+@needs_root
+@CHANGES
+def test_a_disk_without_room_for_the_old_account_file_lets_no_login_change_it(home, provider, change):
+    """One without second names for files, and without room for a copy."""
+    def story():
+        run("mount", "-t", "tmpfs", "-o", "size=256k,mode=700", "tmpfs", home.config)
+        home.agent.start()
+        home.oauthctl("login", "one", provider.url)
+        file = account_file(home, "one")
+        old = file.read_bytes()
+        fill(home.config / "filler")
+        arguments = [provider.url, "--replace"] if change == "replaced" else ["--add-scope", "write"]
+        refused = home.oauthctl("login", "one", *arguments, "--accept-changes", check=False)
+        assert refused.status == 6 and "the disk is full" in refused.stderr, refused
+        assert file.read_bytes() == old and names(file) == {"one.toml"}
+        home.agent.stop()
+
+    isolated(story)
+
+
+@CHANGES
+def test_kill_9_during_a_login_leaves_the_account_file_of_before_beside_it(home, agent, provider, change):
+    file, old, login = changing(home, provider, change)
+    login.kill()
+    login.communicate(timeout=60)
+    assert file.read_bytes() != old and file.with_name("one.toml.old").read_bytes() == old
+    # One that is there is nobody's to replace.
+    login = home.start(home.programs / "oauthctl", "login", "one", "--add-scope", "third", "--accept-changes")
+    wait_until(lambda: names(file) >= {"one.toml.old", "one.toml.old1"}, 30, "the next change")
+    login.send_signal(signal.SIGTERM)
+    login.communicate(timeout=60)
+    assert names(file) == {"one.toml", "one.toml.old"} and file.with_name("one.toml.old").read_bytes() == old
+
+
+@CHANGES
+@pytest.mark.parametrize("limit", range(4, 12))
+def test_a_login_without_descriptors_costs_no_account_file(home, agent, provider, change, limit):
+    shell = ["sh", "-c", f'ulimit -n {limit}; exec "$@"', "sh"]
+    file, old, login = changing(home, provider, change, before=shell)
+    login.send_signal(signal.SIGTERM)
+    said = login.communicate(timeout=60)[1]
+    kept = file.with_name("one.toml.old")
+    assert file.read_bytes() == old or kept.read_bytes() == old, said
+    assert "another login has" not in said and "ended with the agent" not in said, said
+
+
+@CHANGES
+def test_a_login_that_ends_well_leaves_nothing_beside_the_account_file(home, agent, provider, change):
+    home.oauthctl("login", "one", provider.url)
+    file = account_file(home, "one")
+    arguments = [provider.url, "--scope", "read", "--replace"] if change == "replaced" else ["--add-scope", "write"]
+    home.oauthctl("login", "one", *arguments, "--accept-changes")
+    assert names(file) == {"one.toml"}
+
+
+def test_behind_a_link_the_account_file_of_before_lies_beside_what_the_link_leads_to(home, agent, provider):
+    home.oauthctl("login", "one", provider.url)
+    link = account_file(home, "one")
+    file = home.root / "dotfiles.toml"
+    link.rename(file)
+    link.symlink_to(file)
+    old = file.read_bytes()
+    provider.hold("/authorize")
+    login = start(home, "one", "--add-scope", "write", "--accept-changes")
+    kept = home.root / "dotfiles.toml.old"
+    wait_until(lambda: file.read_bytes() != old and kept.exists(), 30, "the change")
+    assert kept.read_bytes() == old and names(link) == {"one.toml"}
+    login.send_signal(signal.SIGTERM)
+    said = login.communicate(timeout=60)[1]
+    assert file.read_bytes() == old and link.is_symlink() and not kept.exists(), said
