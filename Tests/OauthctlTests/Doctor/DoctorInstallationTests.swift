@@ -77,7 +77,7 @@ struct DoctorInstallationTests {
     ),
     (
       "programs in a folder like /tmp",
-      { machine, _ in machine.files["/opt/bin"] = .init(kind: .directory, owner: 0, mode: 0o1777) },
+      { machine, _ in machine.files["/opt/bin"] = (.directory, 0, 0o1777, "") },
       ["wrong programs: move oauthctl and the programs beside it to a folder where only you may write"]
     ),
     (
