@@ -64,6 +64,7 @@ struct SetupCommand: ParsableCommand {
       }
       defer {
         if !remove {
+          OwnProgram.warnOfOpenFolder(named: "git", context.terminal)
           warnOfOtherHelpers(hosts, context)
           if !trusting.isEmpty, let other = GitAuthority.override(context.environment) {
             let own = (accounts ?? []).filter { $0.certificateAuthorityFile != nil }
@@ -224,7 +225,7 @@ struct SetupCommand: ParsableCommand {
 
     /// What git is to start.
     private func helper(_ context: CommandContext) throws(CommandError) -> String {
-      let executable = try OwnProgram.path(startedBy: "git", context.terminal)
+      let executable = try OwnProgram.path()
       guard !executable.utf8.contains(0x0A) else {
         throw .local("git cannot be told of a program in a folder whose name has a line feed", status: 1)
       }

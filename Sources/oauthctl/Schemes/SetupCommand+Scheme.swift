@@ -28,7 +28,8 @@ extension SetupCommand {
       let shown = [entry, list].map(\.state)
       var text: String?
       if !remove {
-        let executable = try OwnProgram.path(startedBy: "the desktop", context.terminal)
+        let executable = try OwnProgram.path()
+        OwnProgram.warnOfOpenFolder(named: "the desktop", context.terminal)
         guard let written = handler.text(executable: executable) else {
           throw .local("where oauthctl is cannot be written into a desktop entry", status: 1)
         }

@@ -3,21 +3,25 @@ import SystemFacts
 
 /// This program as another one is told to start it from now on.
 enum OwnProgram {
-  /// Its path, for `starter`, such as "git".
+  /// Its path.
   ///
   /// - Throws: `CommandError.local` where the system does not tell it, and where everybody may put another program there.
-  static func path(startedBy starter: String, _ terminal: Terminal) throws(CommandError) -> String {
+  static func path() throws(CommandError) -> String {
     guard let path = OwnExecutable.path else {
       throw .local("where oauthctl is cannot be told: \(OwnExecutable.pathProblem)", status: 1)
     }
     if let fault = ProgramBeside.fault(of: path) {
       throw .local(fault.reason, next: .advice(ProgramBeside.Fault.remedy), status: 1)
     }
-    if let folder = ProgramBeside.openFolder(above: path) {
-      terminal.warn(
-        "\(starter) starts \(path) from now on, and everybody may put a program there once that has gone from \(folder)",
-        next: .advice("\(ProgramBeside.Fault.remedy), and run this again from there"))
-    }
     return path
+  }
+
+  /// Tells where everybody may put a program in the place of this one once it has gone, as it does from /tmp. `starter` is
+  /// whom it is named to, such as "git".
+  static func warnOfOpenFolder(named starter: String, _ terminal: Terminal) {
+    guard let path = OwnExecutable.path, let folder = ProgramBeside.openFolder(above: path) else { return }
+    terminal.warn(
+      "\(starter) is to start \(path), and everybody may put a program there once that has gone from \(folder)",
+      next: .advice("\(ProgramBeside.Fault.remedy), and run this again from there"))
   }
 }
