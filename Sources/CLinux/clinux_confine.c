@@ -21,7 +21,9 @@
 
 enum { CREATE_RULESET = 444, ADD_RULE = 445, RESTRICT_SELF = 446 };
 enum { VERSION_FLAG = 1, RULE_PATH_BENEATH = 1 };
-enum { READ_FILE = 1 << 2, READ_DIR = 1 << 3 };
+enum { EXECUTE = 1 << 0, READ_FILE = 1 << 2, READ_DIR = 1 << 3 };
+// What a file itself can be had for: run, written, read, truncated, a device's settings.
+enum { RIGHTS_OF_FILES = EXECUTE | 1 << 1 | READ_FILE | 1 << 14 | 1 << 15 };
 
 struct ruleset {
   uint64_t files, network, scopes;
@@ -58,14 +60,24 @@ static const char *const readable_for_requests[] = {
     "/proc/sys/kernel/random", "/sys/devices/system/cpu",
 };
 
-static int allow(int ruleset, const char *path) {
+/// All rights to files that a version knows: thirteen in the first, then one with some.
+static uint64_t file_rights(int version) {
+  uint64_t rights = (1 << 13) - 1;
+  if (version >= 2) rights |= 1 << 13;
+  if (version >= 3) rights |= 1 << 14;
+  if (version >= 5) rights |= 1 << 15;
+  return rights;
+}
+
+/// Of `rights` those that a folder and all below it have, or a file.
+static int allow(int ruleset, const char *path, uint64_t rights) {
   int number = open(path, O_PATH | O_CLOEXEC);
   // What is not there needs no rule, nor what this process may not reach.
   if (number < 0) return 0;
   struct stat status;
   int result = fstat(number, &status);
-  struct path_rule rule = {READ_FILE, number};
-  if (result == 0 && S_ISDIR(status.st_mode)) rule.allowed |= READ_DIR;
+  struct path_rule rule = {rights, number};
+  if (result == 0 && !S_ISDIR(status.st_mode)) rule.allowed &= RIGHTS_OF_FILES;
   if (result == 0) result = (int)syscall(ADD_RULE, ruleset, RULE_PATH_BENEATH, &rule, 0);
   int error = errno;
   close(number);
@@ -78,31 +90,23 @@ struct paths {
   size_t count;
 };
 
-/// The version in effect, 0 or -1.
-static int fence_files(const struct paths *lists, size_t count) {
-  const int version = clinux_landlock_version();
-  if (version == 0) return 0;
-  // All that the version knows is forbidden, but for the rules: thirteen rights in the first, then one with some.
-  struct ruleset wanted = {(1 << 13) - 1, 0, 0};
-  if (version >= 2) wanted.files |= 1 << 13;
-  if (version >= 3) wanted.files |= 1 << 14;
-  // To listen on a TCP port.
-  if (version >= 4) wanted.network = 1;
-  if (version >= 5) wanted.files |= 1 << 15;
-  // Abstract Unix sockets, and signals, to processes outside.
-  if (version >= 6) wanted.scopes = 1 | 2;
+/// Forbids what is `wanted`, but for files and folders of the lists, which have `rights` of it. 0 or -1.
+static int fence_files(
+    int version, struct ruleset wanted, uint64_t rights, const struct paths *lists, size_t count) {
   const size_t size = version >= 6 ? 24 : version >= 4 ? 16 : 8;
   int ruleset = (int)syscall(CREATE_RULESET, &wanted, size, 0);
   if (ruleset < 0) return -1;
   int result = 0;
   for (size_t list = 0; list < count; list++) {
-    for (size_t i = 0; result == 0 && i < lists[list].count; i++) result = allow(ruleset, lists[list].first[i]);
+    for (size_t i = 0; result == 0 && i < lists[list].count; i++) {
+      result = allow(ruleset, lists[list].first[i], rights);
+    }
   }
   if (result == 0) result = (int)syscall(RESTRICT_SELF, ruleset, 0);
   int error = errno;
   close(ruleset);
   errno = error;
-  return result == 0 ? version : -1;
+  return result;
 }
 
 // The filter of system calls (seccomp(2)). Each group ends in a verdict or jumps behind itself; a call that no group knows
@@ -242,10 +246,17 @@ static int filter_for_answers(void) {
   return set_filter(filter, sizeof filter / sizeof *filter);
 }
 
-/// No new privileges, and files by Landlock: the version in effect, 0 or -1.
+/// No new privileges, and by Landlock nothing but to read files of the lists: the version in effect, 0 or -1.
 static int fence(const struct paths *lists, size_t count) {
   if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return -1;
-  const int version = fence_files(lists, count);
+  int version = clinux_landlock_version();
+  if (version == 0) return 0;
+  struct ruleset wanted = {file_rights(version), 0, 0};
+  // To listen on a TCP port.
+  if (version >= 4) wanted.network = 1;
+  // Abstract Unix sockets, and signals, to processes outside.
+  if (version >= 6) wanted.scopes = 1 | 2;
+  if (fence_files(version, wanted, READ_FILE | READ_DIR, lists, count) != 0) version = -1;
   // A sandbox around this one may not let it make a fence; the filter is what it must have.
   if (version < 0 && errno != EPERM && errno != ENOSYS && errno != EOPNOTSUPP) return -1;
   return version < 0 ? 0 : version;
@@ -262,4 +273,14 @@ int clinux_confine_to_answers(void) {
   const struct paths list = {readable_for_answers, sizeof readable_for_answers / sizeof *readable_for_answers};
   const int version = fence(&list, 1);
   return version < 0 || filter_for_answers() != 0 ? -1 : version;
+}
+
+int clinux_fence_writes(const char *const *folders, size_t count) {
+  if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return -1;
+  const int version = clinux_landlock_version();
+  if (version == 0) return 0;
+  static const char *const null[] = {"/dev/null"};
+  const struct paths lists[] = {{folders, count}, {null, 1}};
+  const struct ruleset wanted = {file_rights(version) & ~(uint64_t)(EXECUTE | READ_FILE | READ_DIR), 0, 0};
+  return fence_files(version, wanted, wanted.files, lists, 2) == 0 ? version : -1;
 }

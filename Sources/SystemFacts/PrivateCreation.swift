@@ -10,6 +10,16 @@ package enum PrivateCreation {
     return 0
   }
 
+  /// The same with the folders above it that are missing. Returns the errno of what cannot be made, which may be there; 0: it is made.
+  package static func makeFolders(_ path: String) -> Int32 {
+    if makeFolder(path) == 0 { return 0 }
+    guard errno == ENOENT, path.utf8.first == UInt8(ascii: "/"), case let above = PathWalk.parent(of: path),
+      above != "/"
+    else { return errno }
+    let obstacle = makeFolders(above)
+    return makeFolder(path) == 0 ? 0 : obstacle == 0 ? errno : obstacle
+  }
+
   /// openat(2) of `path`, in `folder` where it is relative, with `flags`, O_CREAT and mode 0600. Returns what that returns, with its
   /// errno.
   package static func openFile(_ path: String, in folder: Int32 = AT_FDCWD, _ flags: Int32) -> Int32 {

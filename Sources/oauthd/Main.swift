@@ -6,7 +6,7 @@ import Glibc
 enum Main {
   static func main() async {
     switch AgentArguments(Array(CommandLine.arguments.dropFirst())) {
-    case .serve(let logLevel): exit(await AgentProcess.run(logLevel: logLevel))
+    case .serve(let logLevel): exit(await AgentProcess(logLevel: logLevel).run())
     case .show(let text): print(text)
     case .wrong(let reason):
       let line = "oauthd: \(reason). See oauthd --help.\n"

@@ -8,12 +8,10 @@ package struct FailingUnit: Sendable, Equatable {
   private static let mostCrashes = 3
   /// What systemd says for a program that it has not come to start (systemd.exec(5), "Process exit codes").
   private static let startCodes = 200...245
-  /// Of these: `USER` and `NAMESPACE`, which the kernel refuses.
-  private static let namespaceCodes = [217: "USER", 226: "NAMESPACE"]
 
   /// What systemctl is asked.
   package static let question = [
-    "--user", "show", "--property=ActiveState,Result,ExecMainStatus,NRestarts,DropInPaths,PrivateUsers", unit,
+    "--user", "show", "--property=ActiveState,Result,ExecMainStatus,NRestarts", unit,
   ]
 
   /// Looks at a unit that may be in the middle of a start, and what lies between them: less than the second between two
@@ -25,8 +23,6 @@ package struct FailingUnit: Sendable, Equatable {
   private let result: String
   /// The exit status, or the signal's number.
   private let status: Int
-  /// Whether the part of the sandbox that takes a user namespace is in use.
-  private let isSandboxed: Bool
 
   /// `ask` runs systemctl with ``question``; nil where that fails.
   package static func look(_ ask: () -> String?) -> FailingUnit? {
@@ -56,35 +52,19 @@ package struct FailingUnit: Sendable, Equatable {
     else { return nil }
     self.result = String(result)
     status = values["ExecMainStatus"].flatMap { Int($0) } ?? 0
-    // A file that is masked is still listed.
-    let isInUse = values["PrivateUsers"] == "yes"
-    let dropIns = (values["DropInPaths"] ?? "").split(separator: " ")
-    isSandboxed = isInUse && dropIns.contains { $0.hasSuffix("/50-sandbox.conf") }
     let crashes = values["NRestarts"].flatMap { Int($0) } ?? 0
     guard state == "failed" || isNotBegun || crashes >= Self.mostCrashes else { return nil }
   }
 
   private var isNotBegun: Bool { result == "exit-code" && Self.startCodes.contains(status) }
 
-  private var lacksNamespace: Bool { isNotBegun && isSandboxed && Self.namespaceCodes[status] != nil }
-
   package var reason: String {
-    let name = Self.namespaceCodes[status].map { "\(status)/\($0)" } ?? "\(result) \(status)"
-    if lacksNamespace {
-      return
-        "systemd cannot start \(Self.unit) (\(name)): its sandbox (50-sandbox.conf) takes user namespaces, which you "
-        + "do not get here"
-    }
+    let name = "\(result) \(status)"
     return isNotBegun
       ? "systemd cannot start \(Self.unit) (\(name))" : "\(Self.unit) ends each time systemd starts it (\(name))"
   }
 
   package var remedy: NextStep {
-    if lacksNamespace {
-      let folder = "~/.config/systemd/user/\(Self.unit).d"
-      return .run(
-        "mkdir -p \(folder) && ln -s /dev/null \(folder)/50-sandbox.conf && systemctl --user daemon-reload")
-    }
-    return .run(isNotBegun ? "systemctl --user status \(Self.unit)" : "oauthctl agent log -n 20")
+    .run(isNotBegun ? "systemctl --user status \(Self.unit)" : "oauthctl agent log -n 20")
   }
 }

@@ -19,19 +19,38 @@ struct Agent {
   private let inherited: [InheritedSocket]
   private let log: AgentLog
   private var logger: Logger { log.logger }
+  /// `systemd` when a service manager started it, `on_demand` when `oauthctl` did.
+  private let started: String
 
-  /// `environment` and `inherited` are what the process was started with.
-  init(environment: [String: String], inherited: [InheritedSocket], log: AgentLog) {
+  private let uid = getuid()
+  private let paths: AgentPaths
+  private let asideDirectories: [String]
+  /// What could not be had of what protects the process.
+  private let degraded: [AgentCondition]
+
+  /// Restricts the process, and has to be called before there are other threads. `environment` and `inherited` are what the
+  /// process was started with. Throws ``AgentStartError`` when it has no home.
+  init(environment: [String: String], inherited: [InheritedSocket], log: AgentLog) throws {
     self.environment = environment
     self.inherited = inherited
     self.log = log
+    started = Self.starter(environment, inherited)
+    var degraded = ProcessGuard.harden()
+    do { paths = try AgentPaths(environment: environment) } catch { throw AgentStartError("\(error)", hint: nil) }
+    asideDirectories = paths.asideDirectories(
+      runtimeDirectory: environment["XDG_RUNTIME_DIR"], uid: uid, status: SocketLocation.fileStatus)
+    if started == "systemd" {
+      // What is made later would lie outside of the fence.
+      for folder in [paths.vaultDirectory, paths.stateDirectory] { _ = PrivateCreation.makeFolders(folder) }
+      if let condition = WriteFence.put(around: [paths.vaultDirectory] + asideDirectories) {
+        degraded.append(condition)
+      }
+    }
+    self.degraded = degraded
   }
 
-  /// Serves until SIGTERM or SIGINT comes. Throws ``AgentStartError`` when it cannot listen or has no home.
+  /// Serves until SIGTERM or SIGINT comes. Throws ``AgentStartError`` when it cannot listen.
   func run() async throws {
-    let degraded = ProcessGuard.harden()
-    let paths: AgentPaths
-    do { paths = try AgentPaths(environment: environment) } catch { throw AgentStartError("\(error)", hint: nil) }
     let signals: ProcessSignals
     let loop: ServingLoop
     let time: SystemTime
@@ -42,7 +61,6 @@ struct Agent {
       time = try await SystemTime.start(on: loop)
     } catch { throw AgentStartError("cannot start: \(String(cString: strerror(error.code)))", hint: nil) }
     let random = SystemRandom()
-    let uid = getuid()
     let (socket, location) = try listeningSocket(uid: uid)
     let place = SocketPlace(of: socket.descriptor)
 
@@ -53,8 +71,7 @@ struct Agent {
     let vault = Vault(
       location: VaultLocation(
         directory: paths.vaultDirectory, keyFile: paths.keyFile, counterFile: paths.commitCounter,
-        asideDirectories: paths.asideDirectories(
-          runtimeDirectory: environment["XDG_RUNTIME_DIR"], uid: uid, status: SocketLocation.fileStatus),
+        asideDirectories: asideDirectories,
         allowsNetworkFileSystem: settings.allowsNetworkHome,
         usual: VaultLocation.Usual(database: paths.usualDatabase, keyFile: paths.usualKeyFile)),
       socketPathForLock: location, random: random)
@@ -168,8 +185,7 @@ struct Agent {
     }
   }
 
-  /// `systemd` when a service manager started it, `on_demand` when `oauthctl` did.
-  private var started: String {
+  private static func starter(_ environment: [String: String], _ inherited: [InheritedSocket]) -> String {
     if environment["OAUTHCTL_STARTED"] == "on_demand" { return "on_demand" }
     return environment["INVOCATION_ID"] != nil && !inherited.isEmpty ? "systemd" : "by_hand"
   }

@@ -2,18 +2,28 @@ import Glibc
 package import Logging
 
 /// The agent as a process of its own: what `oauthd`'s main does.
-package enum AgentProcess {
-  /// Serves until SIGTERM or SIGINT. Returns the exit status: 0, or 1 when it could not start; the reason is in the log.
+package struct AgentProcess {
+  private let log: AgentLog
+  private let agent: Result<Agent, any Error>
+
+  /// To be called before there are other threads: the kernel's restrictions hold for this one and those that come of it.
   /// `logLevel` cannot be changed while the agent runs; nil: `config.toml` says.
-  package static func run(logLevel: Logger.Level?) async -> Int32 {
+  package init(logLevel: Logger.Level?) {
     let environment = ProcessEnvironment.read()
     let log = AgentLog(environment: environment, commandLineLevel: logLevel)
-    do {
+    agent = Result {
       // The numbers of their descriptors are given: no other may be opened before.
       let inherited = try InheritedSockets.take()
       for name in ServiceNotifier.variables { unsetenv(name) }
-      let agent = Agent(environment: environment, inherited: inherited, log: log)
-      try await agent.run()
+      return try Agent(environment: environment, inherited: inherited, log: log)
+    }
+    self.log = log
+  }
+
+  /// Serves until SIGTERM or SIGINT. Returns the exit status: 0, or 1 when it could not start; the reason is in the log.
+  package func run() async -> Int32 {
+    do {
+      try await agent.get().run()
       await log.finish()
       return 0
     } catch {

@@ -1,5 +1,6 @@
 import Glibc
 import Synchronization
+import SystemFacts
 
 /// The log of an agent that `oauthctl` started, for which nobody else keeps one: `oauthd.log` in the state folder, and the
 /// one before it.
@@ -43,7 +44,7 @@ final class LogFile: LogSink {
   }
 
   private func open(adding more: Int) throws(Failure) -> Int32 {
-    let obstacle = makeFolder(folder)
+    let obstacle = PrivateCreation.makeFolders(folder)
     let directory = Glibc.open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
     guard directory >= 0 else {
       if errno == ENOENT { errno = obstacle }
@@ -77,16 +78,6 @@ final class LogFile: LogSink {
       throw Failure(reason: "\(path) is not your own file, or has a second name (hard link)")
     }
     return file
-  }
-
-  /// With those above it, each 0700 where it is new. Returns the errno of what cannot be made, which may be there.
-  private func makeFolder(_ path: String) -> Int32 {
-    if mkdir(path, 0o700) == 0 { return 0 }
-    guard errno == ENOENT, let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")), slash != path.startIndex else {
-      return errno
-    }
-    let obstacle = makeFolder(String(path[..<slash]))
-    return mkdir(path, 0o700) == 0 ? 0 : obstacle == 0 ? errno : obstacle
   }
 
   private func failed(_ path: String) -> Failure { Failure(reason: "\(path): \(String(cString: strerror(errno)))") }

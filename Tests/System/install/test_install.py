@@ -15,20 +15,12 @@ from support.others import as_nobody, before_its_first_line
 PROGRAMS = {"oauthctl", "oauthd", "oauthd-fetch", "oauthd-redirect"}
 
 
-def without_namespaces():
-    """What is told where the kernel gives us no user namespaces, as it gives none below chroot."""
-    probe = subprocess.run(["unshare", "--map-root-user", "--mount", "true"], capture_output=True)
-    return [] if probe.returncode == 0 else [
-        "This system has no user namespaces for you: the service will run without the part of its sandbox that takes "
-        "them."]
-
-
 def test_what_is_installed_works_and_is_told_in_the_last_lines(installation, home):
     result = installation.make("install", "PREFIX=~/.local")
     assert {path.name for path in (installation.prefix / "bin").iterdir()} == PROGRAMS | {"git-credential-oauthctl"}
     assert result.stderr == ""
     assert result.lines[1:] == [
-        "Not in PATH yet:", f"  export PATH={installation.prefix}/bin:$PATH", *without_namespaces(),
+        "Not in PATH yet:", f"  export PATH={installation.prefix}/bin:$PATH",
         "To have systemd start the agent when it is needed, which is optional:",
         "  systemctl --user enable --now oauthd.socket"]
     # The installed client finds the installed agent beside it.
@@ -86,7 +78,7 @@ def test_destdir_stands_before_every_path_and_in_none(installation, home):
     assert result.lines == [f"Installed below {destination}/usr/local."]
     assert all(path.is_relative_to("image") for path in set(tree(home.root)) - before)
     units = [path for path in (destination / "usr/local/lib/systemd/user").rglob("*") if path.is_file()]
-    assert {path.name for path in units} == {"oauthd.service", "oauthd.socket", "50-sandbox.conf"}
+    assert {path.name for path in units} == {"oauthd.service", "oauthd.socket"}
     for unit in units:
         assert not re.search(r"@[A-Z]+@", unit.read_text())
     assert re.search(
@@ -104,22 +96,6 @@ def test_units_of_a_home_stand_where_its_own_manager_looks(installation):
     # Not where the manager looks: then the line that links them is told.
     result = installation.make("install", XDG_DATA_HOME="/elsewhere")
     assert f"systemctl --user link {folder}/oauthd.socket {folder}/oauthd.service" in result.stdout
-    # A link brings no drop-ins, so the service has it all.
-    assert not (folder / "oauthd.service.d").exists()
-    sandbox = (ROOT / "systemd/oauthd.service.d/50-sandbox.conf").read_text()
-    has_all = (folder / "oauthd.service").read_text().endswith("\n" + sandbox)
-    assert has_all == (not without_namespaces())
-
-
-def test_no_sandbox_is_installed_where_the_service_could_not_start_with_it(installation, home):
-    drop_in = installation.prefix / "share/systemd/user/oauthd.service.d/50-sandbox.conf"
-    unshare = home.bin / "unshare"
-    for status in (0, 1, 0):
-        unshare.write_text(f"#!/bin/sh\nexit {status}\n")
-        unshare.chmod(0o700)
-        result = installation.make("install")
-        assert drop_in.exists() == (status == 0)
-        assert ("user namespaces" in result.stdout) == (status != 0)
 
 
 @pytest.mark.parametrize("option", ["--help", "--version"])

@@ -86,14 +86,14 @@ class Machine:
     def lay_out(self, programs):
         """What is laid over the copy: programs, units, users, the folders of the tests."""
         root = self.folder / "root"
-        for name in ("etc/systemd/system", BIN[1:], UNIT_FOLDER + "/oauthd.service.d", "srv/open", "srv/tests"):
+        for name in ("etc/systemd/system", BIN[1:], UNIT_FOLDER, "srv/open", "srv/tests"):
             (root / name).mkdir(parents=True)
         (root / "srv/open").chmod(0o1777)
         (root / "etc/systemd/system/machine.target").write_text(TARGET)
         for name in ("oauthctl", "oauthd", "oauthd-fetch", "oauthd-redirect"):
             shutil.copy(programs / name, root / BIN[1:] / name)
             (root / BIN[1:] / name).chmod(0o755)
-        for name in ("oauthd.socket", "oauthd.service", "oauthd.service.d/50-sandbox.conf"):
+        for name in ("oauthd.socket", "oauthd.service"):
             (root / UNIT_FOLDER / name).write_text(unit(name))
         # Ten seconds by default, in which a slow machine may not get through a test's crashes.
         limit = root / "etc/systemd/user.conf.d/start-limit.conf"

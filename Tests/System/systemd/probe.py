@@ -2,15 +2,17 @@
 
 import ctypes
 import errno
+import fcntl
 import json
 import mmap
 import os
 import socket
-import stat
 import subprocess
+import termios
 
 libc = ctypes.CDLL(None, use_errno=True)
 home, runtime = os.environ["HOME"], os.environ["XDG_RUNTIME_DIR"]
+KEPT = f"{home}/.config/.keep"
 SELF_EXIT = bytes.fromhex(
     # An x86-64 program that calls exit(42) by the entry of 32-bit programs: mov $1,%eax; mov $42,%ebx; int $0x80.
     "7f454c4602010100000000000000000002003e00010000007800400000000000400000000000000000000000000000000000000040003800"
@@ -54,12 +56,6 @@ def foreign_entry():
     return "allowed" if status == 42 else f"status {status}"
 
 
-def own_cgroup():
-    path = open("/proc/self/cgroup").read().split("0::", 1)[1].split("\n", 1)[0]
-    os.mkdir(f"/sys/fs/cgroup{path}/probe")
-    os.rmdir(f"/sys/fs/cgroup{path}/probe")
-
-
 def ask_for_landlock():
     """Its version, by the number that the call has everywhere. A kernel without it is no sandbox's doing."""
     if libc.syscall(444, None, 0, 1) == -1 and ctypes.get_errno() not in (errno.ENOSYS, errno.EOPNOTSUPP):
@@ -74,12 +70,43 @@ def status(key):
     return next(line.split()[1] for line in open("/proc/self/status") if line.startswith(key + ":"))
 
 
-def is_hidden(path):
-    return "hidden" if stat.S_IMODE(os.stat(path).st_mode) == 0 else "allowed"
+def change():
+    with open(KEPT, "a") as file:
+        file.write("x")
 
 
-def is_read_only(path):
-    return "read-only" if os.statvfs(path).f_flag & os.ST_RDONLY else "allowed"
+def remove():
+    os.unlink(KEPT)
+    open(KEPT, "w").close()
+
+
+def move_out():
+    path, moved = f"{home}/.local/state/oauthctl/moved", f"{home}/moved"
+    open(path, "w").close()
+    try:
+        os.rename(path, moved)
+        os.unlink(moved)
+    finally:
+        if os.path.exists(path):
+            os.unlink(path)
+
+
+def make_folder():
+    os.mkdir(f"{home}/new")
+    os.rmdir(f"{home}/new")
+
+
+def make_link():
+    os.symlink("/", f"{home}/link")
+    os.unlink(f"{home}/link")
+
+
+def set_device():
+    """Of a terminal that the user has made, its size."""
+    first, second = os.openpty()
+    fcntl.ioctl(os.open(os.ttyname(second), os.O_RDWR | os.O_NOCTTY), termios.TIOCSWINSZ, bytes(8))
+    os.close(first)
+    os.close(second)
 
 
 PROBES = {
@@ -91,18 +118,13 @@ PROBES = {
     "write to the configuration": lambda: write(f"{home}/.config"),
     "write to the runtime folder": lambda: write(runtime),
     "write where everybody may": lambda: write("/srv/open"),
-    "see files of /tmp": lambda: os.stat("/tmp/everybody") and None,
-    "see files of /var/tmp": lambda: os.stat("/var/tmp/everybody") and None,
-    "see devices": lambda: os.stat("/dev/marker") and None,
-    "see kernel modules": lambda: is_hidden("/usr/lib/modules"),
-    "see the kernel's log": lambda: is_hidden("/proc/kmsg"),
-    "change the kernel's settings": lambda: is_read_only("/proc/sys"),
-    "change sysfs": lambda: is_read_only("/sys"),
-    "make a cgroup": own_cgroup,
+    "change a file of the home": change,
+    "remove a file of the home": remove,
+    "move a file out": move_out,
+    "make a folder in the home": make_folder,
+    "make a link in the home": make_link,
+    "change what a device is set to": set_device,
     "read the clock's settings": read_clock_settings,
-    "share the host name": lambda: os.readlink("/proc/self/ns/uts"),
-    "who root is": lambda: str(os.stat("/").st_uid),
-    "capabilities to gain": lambda: status("CapBnd"),
     "new privileges": lambda: status("NoNewPrivs"),
     "Unix sockets": lambda: family(socket.AF_UNIX),
     "IPv4": lambda: family(socket.AF_INET),

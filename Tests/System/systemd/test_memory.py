@@ -1,4 +1,4 @@
-"""What a program of the user, outside of the unit, can do with the agent in its sandbox."""
+"""What a program of the user can do with the agent in its unit."""
 
 import pytest
 
@@ -11,12 +11,11 @@ libc = ctypes.CDLL(None, use_errno=True)
 libc.ptrace.argtypes = [ctypes.c_long, ctypes.c_long, ctypes.c_void_p, ctypes.c_void_p]
 print("held" if libc.ptrace(0x4206, int(sys.argv[1]), None, None) == 0 else os.strerror(ctypes.get_errno()))
 """
-OPEN = "your other programs can read its memory"
 
 
-@pytest.mark.parametrize("mode, seen", [(0o711, "Operation not permitted"), (0o755, "held")])
-def test_no_program_of_the_user_traces_an_agent_whose_program_it_may_not_read(service, mode, seen):
-    """Its own word against it (PR_SET_DUMPABLE) does not count in a user namespace that the user's manager has made."""
+@pytest.mark.parametrize("mode", [0o711, 0o755], ids=["installed by root", "by the user"])
+def test_no_program_of_the_user_traces_the_agent_in_its_unit(service, mode):
+    """Its own word against it (PR_SET_DUMPABLE) would not count in a user namespace that the user's manager has made."""
     program = service.machine.path("/usr/local/bin/oauthd")
     before = program.stat().st_mode & 0o7777
     program.chmod(mode)
@@ -24,7 +23,6 @@ def test_no_program_of_the_user_traces_an_agent_whose_program_it_may_not_read(se
         service.oauthctl("status")
         service.write("trace.py", TRACE, 0o600)
         told = service.run("python3", service.home / "trace.py", service.agent)
-        assert told.stdout.strip() == seen, told
-        assert (OPEN in service.oauthctl("doctor", check=False).stdout) == (seen == "held")
+        assert told.stdout.strip() == "Operation not permitted", told
     finally:
         program.chmod(before)

@@ -64,7 +64,7 @@ def test_a_vault_that_moved_with_its_variable_is_found_after_the_printed_step(se
     service.run("mkdir", "moved")
     service.run("mv", ".local/share/oauthctl", "moved/")
     service.environment["XDG_DATA_HOME"] = service.home / "moved"
-    # The unit makes an empty folder, and its sandbox holds that one.
+    # The agent makes an empty folder, and may write to that one alone.
     service.oauthctl("agent", "restart", check=False)
     told = service.oauthctl("get-token", "work", check=False)
     [step] = re.findall(r"(?m)^  run: (.*)$", told.stderr)
@@ -96,10 +96,7 @@ def entries(user):
     return [json.loads(line) for line in text.splitlines()]
 
 
-@pytest.mark.parametrize("is_fenced", [True, False], ids=["in the sandbox", "in the first part of it"])
-def test_the_journal_has_fields_to_look_by_and_no_secret(service, server, is_fenced):
-    if not is_fenced:
-        service.set_unit("50-sandbox", "")
+def test_the_journal_has_fields_to_look_by_and_no_secret(service, server):
     service.write("browser", '#!/bin/sh\nexec curl -sSL -o /dev/null "$1"\n', 0o700)
     login = service.run("sh", "-c", "echo dev-web-secret | oauthctl login work "
                         f"{server.issuer} --client-id dev-web --client-secret-stdin")
@@ -172,14 +169,13 @@ def test_doctor_sees_units_and_what_the_sandbox_does(service):
     service.run("sh", "-c", found["fix"])
     assert look("units")["level"] == "ok"
 
-    # A drop-in that undoes the fence is found, and taking it out again and doing as told mends it.
-    service.set_unit("90-loose", "[Service]\n" + "".join(f"{key}=no\n" for key in (
-        "PrivateUsers", "ProtectSystem", "ProtectHome", "PrivateTmp", "PrivateDevices", "ProtectKernelTunables",
-        "ProtectKernelModules", "ProtectKernelLogs", "ProtectControlGroups", "ProtectHostname"))
-        + "ReadWritePaths=\nCapabilityBoundingSet=~\n")
+    # A drop-in that undoes it is found, and taking it out again and doing as told mends it.
+    service.set_unit("90-loose", "[Service]\nNoNewPrivileges=no\n" + "".join(f"{key}\n" for key in (
+        "SystemCallFilter=", "SystemCallArchitectures=", "LockPersonality=no", "MemoryDenyWriteExecute=no",
+        "RestrictAddressFamilies=", "RestrictNamespaces=no", "RestrictSUIDSGID=no")))
     service.systemctl("restart", "oauthd.service")
     found = look("sandbox")
-    assert found["level"] == "wrong" and "has no effect" in found["message"]
+    assert found["level"] == "wrong" and "have no effect" in found["message"]
     service.path(".config/systemd/user/oauthd.service.d/90-loose.conf").unlink()
     service.run("sh", "-c", found["fix"])
     assert look("sandbox")["level"] == "ok"
@@ -196,7 +192,7 @@ def test_a_bad_configuration_is_answered(service):
 
 
 @pytest.mark.parametrize(("damage", "message"), [
-    ("overwritten", "damaged"), ("not readable", "may not read"), ("a folder of another", "belongs to another user")])
+    ("overwritten", "damaged"), ("not readable", "may not read"), ("a folder of another", "belongs to root")])
 def test_a_damaged_vault_is_answered(service, server, damage, message):
     service.log_in(server)
     service.systemctl("stop", "oauthd.service")

@@ -5,17 +5,17 @@ enum SandboxCheck {
   static func findings(_ context: DoctorContext) -> [Finding] {
     guard let status = context.status else { return [] }
     let machine = context.machine
-    return aroundAgent(status, machine, context) + aroundHelper(machine)
+    return aroundAgent(status, machine, context) + aroundFiles(machine)
   }
 
-  /// `oauthd-fetch` and `oauthd-redirect` restrict themselves; what they cannot do without the kernel's help is reported.
-  private static func aroundHelper(_ machine: Machine) -> [Finding] {
+  /// The agent's programs restrict themselves; what they cannot do without the kernel's help is reported.
+  private static func aroundFiles(_ machine: Machine) -> [Finding] {
     guard machine.landlockVersion == 0 else { return [] }
     return [
       .note(
         "sandbox",
         "this kernel has no Landlock: what talks to servers and browsers (oauthd-fetch, oauthd-redirect) could read your"
-          + " files",
+          + " files, and the agent change them",
         .advice("use a kernel with Landlock (5.13 or later, with `landlock` among its security modules)"))
     ]
   }
@@ -39,31 +39,11 @@ enum SandboxCheck {
     }
     let repair = NextStep.run("systemctl --user daemon-reload; systemctl --user restart oauthd.service")
     if field("NoNewPrivs", text) != "1" || field("Seccomp", text) != "2" {
-      findings.append(.wrong("sandbox", "the unit's restrictions of system calls have no effect", repair))
+      return findings + [.wrong("sandbox", "the unit's restrictions of system calls have no effect", repair)]
     }
-    let isFenced =
-      machine.text("\(process)/uid_map").map(Self.words) != machine.text("/proc/self/uid_map").map(Self.words)
-    let dropIn = UnitCheck.find("oauthd.service.d/50-sandbox.conf", context)
-    switch (isFenced, dropIn) {
-    case (true, _):
-      // The kernel gives who made its namespace a hold on every program in it that he may read.
-      let memory = isReadable(machine) ? "; your other programs can read its memory (threat-model.md)" : ""
-      findings.append(.ok("sandbox", "system calls restricted, files and devices fenced off\(memory)"))
-    case (false, let path?) where !UnitCheck.isMasked(path, context):
-      findings.append(.wrong("sandbox", "\(context.shown(path)) has no effect: files are not fenced off", repair))
-    default:
-      findings.append(
-        .note("sandbox", "system calls restricted, files not fenced off: there is no 50-sandbox.conf"))
-    }
+    let files = machine.landlockVersion > 0 ? ", files that are not its own fenced off" : ""
+    findings.append(.ok("sandbox", "system calls restricted\(files)"))
     return findings
-  }
-
-  /// Whether the user may read `oauthd`, which lies beside this program.
-  private static func isReadable(_ machine: Machine) -> Bool {
-    guard machine.userID != 0, let program = machine.program,
-      let found = machine.followedStatus(FileBytes.folder(of: program) + "/oauthd")
-    else { return false }
-    return found.owner == machine.userID || found.mode & 0o004 != 0
   }
 
   private static func field(_ name: String, _ status: String) -> String? {
@@ -71,9 +51,5 @@ enum SandboxCheck {
       return String(line.dropFirst(name.count + 1)).trimmed
     }
     return nil
-  }
-
-  private static func words(_ text: String) -> [String] {
-    text.split(whereSeparator: { $0 == " " || $0 == "\n" }).map(String.init)
   }
 }

@@ -93,7 +93,7 @@ enum UnitCheck {
     return StartPolicy.unitFolders(environment)
   }
 
-  /// The file of a unit, or of a drop-in as `oauthd.service.d/NAME`, that the manager takes: the first.
+  /// The file of a unit that the manager takes: the first.
   static func find(_ name: String, _ context: DoctorContext) -> String? {
     folders(context).map { "\($0)/\(name)" }.first { context.machine.followedStatus($0) != nil }
   }
