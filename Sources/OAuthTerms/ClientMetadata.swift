@@ -53,10 +53,12 @@ package enum ClientMetadata {
   /// is this machine's, with the path that documents name. Then nothing but `iss` (RFC 9207) tells whose code a browser brings
   /// (RFC 9700 §4.4).
   package static func sharesRedirect(clientID: String, redirectURI: String) -> Bool {
-    // However a server reads what is written oddly.
-    let id = clientID.utf8
-    guard id.prefix(8).map({ $0 | 0x20 }).elementsEqual("https://".utf8),
-      id.dropFirst(8).drop(while: { !"/?#".utf8.contains($0) }).count > 1,
+    // However a server reads what is written oddly: as browsers do (https://url.spec.whatwg.org), blanks before it and line ends in
+    // it count for nothing, and each `/` may be `\` or missing.
+    let id = clientID.utf8.filter { ![0x09, 0x0A, 0x0D].contains($0) }.drop { $0 <= 0x20 }
+    let rest = id.dropFirst(6).drop { "/\\".utf8.contains($0) }
+    guard id.prefix(6).map({ $0 | 0x20 }).elementsEqual("https:".utf8.map { $0 | 0x20 }),
+      rest.drop(while: { !"/\\?#".utf8.contains($0) }).count > 1,
       let redirect = try? WebURL(redirectURI), redirect.origin.isLoopback
     else { return false }
     return redirect.path.split(separator: "/") == ["callback"] || redirect.path.utf8.contains(UInt8(ascii: "%"))

@@ -26,17 +26,23 @@ package enum ProgramBeside {
     package static let remedy = "move oauthctl and the programs beside it to a folder where only you may write"
   }
 
-  /// Of the program at `path`, which need not be there, for a process whose own program belongs to `programOwner` (nil: not
-  /// known). `facts` are those of lstat(2), `followed` those of stat(2).
+  /// Of the program at `path`, which need not be there, for a process of user `userID` whose own program belongs to `programOwner`
+  /// (nil: not known). `facts` are those of lstat(2), `followed` those of stat(2).
   package static func fault(
-    of path: String, programOwner: UInt32?, isOwn: (UInt32) -> Bool, facts: (String) -> FolderTrust.Facts?,
+    of path: String, programOwner: UInt32?, userID: UInt32, facts: @escaping @Sendable (String) -> FolderTrust.Facts?,
     followed: (String) -> FolderTrust.Facts?
   ) -> Fault? {
     let folder = PathWalk.parent(of: path)
     // Groups have their own rules (`staff` in /usr/local of Debian).
-    if let found = followed(folder), found.mode & 0o002 != 0 { return .folder(folder, mode: found.mode) }
-    for found in [facts(path), followed(path)].compactMap({ $0 }) where !isOwn(found.owner) {
-      if found.owner != programOwner { return .owner(path, found.owner) }
+    let folderMode = followed(folder)?.mode ?? 0
+    if folderMode & 0o002 != 0 { return .folder(folder, mode: folderMode) }
+    let trust = FolderTrust(for: .programs, userID: userID, facts: facts)
+    // In a user namespace root and strangers may have one number, and then a group may be of strangers.
+    let isOneForMany = programOwner != 0 && programOwner != userID && programOwner == facts("/")?.owner
+    for found in [facts(path), followed(path)].compactMap({ $0 }) where !trust.isOwn(found.owner, at: path) {
+      guard found.owner == programOwner, !isOneForMany || folderMode & 0o020 == 0 else {
+        return .owner(path, found.owner)
+      }
     }
     if let found = followed(path), found.mode & 0o002 != 0 { return .program(path, mode: found.mode) }
     return nil
@@ -45,14 +51,16 @@ package enum ProgramBeside {
   /// The same on this machine, now.
   package static func fault(of path: String) -> Fault? {
     fault(
-      of: path, programOwner: FolderTrust.followed("/proc/self/exe")?.owner, isOwn: FolderTrust.isOwn,
-      facts: FolderTrust.live, followed: FolderTrust.followed)
+      of: path, programOwner: FolderTrust.followed("/proc/self/exe")?.owner, userID: geteuid(), facts: FolderTrust.live,
+      followed: FolderTrust.followed)
   }
 
-  /// The first folder on the way to `path`, which has no links, where everybody may put another folder or program once what is
-  /// there has gone; nil: there is none.
+  /// The first folder on the way to `path`, which has no links, where somebody else may put another folder or program: at once, or
+  /// once what is there has gone, as in /tmp. Nil: there is none.
   package static func openFolder(above path: String) -> String? {
     guard let way = PathWalk.live(path) else { return nil }
-    return way.folders.first { FolderTrust.live($0).map { $0.mode & 0o002 != 0 } ?? false }
+    return way.folders.first { folder in
+      FolderTrust.live(folder).map { $0.mode & 0o002 != 0 || !FolderTrust.isOwn($0.owner) } ?? false
+    }
   }
 }

@@ -24,6 +24,15 @@ struct ClientMetadataTests {
       isShared == (text.hasPrefix("https://") && text.dropFirst(8).contains("/") && text != "https://example.com/"))
   }
 
+  @Test(
+    "A client's id that browsers read as a document's URL counts as one, however it is spelled",
+    arguments: [
+      "https:/h/c", "https:h/c", "https:\\\\h/c", "https:/\\h\\c", " https://h/c", "ht\ttps://h/c", "\nHTTPS:///h/c",
+    ])
+  func spelling(id: String) {
+    #expect(ClientMetadata.sharesRedirect(clientID: id, redirectURI: "http://127.0.0.1/callback"))
+  }
+
   @Test("Plain http is told alike, on this machine or elsewhere", arguments: ["127.0.0.1", "example.com"])
   func plain(host: String) {
     #expect(ClientMetadata.problem(inURL: "http://\(host)/c.json") == "it must begin with https://")

@@ -103,7 +103,8 @@ struct OtherHelpersTests {
       ("h.example:8443", false),
       ("https://h.example/team", true), ("https://h.example/team/one.git", true), ("https://h.example/other", false),
       ("https://%68.example", true), ("http://h.example", false), ("https://h.example:8443", false),
-      ("https://x.h.example", false), ("https://[::1]:443", false),
+      ("https://x.h.example", false), ("https://[::1]:443", false), ("https://h.example.", true),
+      ("https://*.example.:443", true), ("https://*.*.", true), ("https://h.", false), ("https://h.example..", false),
     ])
   func pattern(_ pattern: String, fits: Bool) {
     #expect(GitPattern(pattern).fits(GitPattern("https://h.example/team")) == fits)

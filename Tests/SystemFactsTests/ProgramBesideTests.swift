@@ -9,10 +9,11 @@ struct ProgramBesideTests {
   /// The fault of `oauthd` in a folder of mode `folder` of user 7's, whose own program belongs to `programOwner`.
   private func fault(
     folder: UInt32 = 0o755, link: UInt32? = nil, owner: UInt32 = 7, mode: UInt32 = 0o755, programOwner: UInt32? = 7,
-    isThere: Bool = true
+    isThere: Bool = true, root: UInt32 = 0
   ) -> ProgramBeside.Fault? {
-    func facts(_ path: String, followed: Bool) -> FolderTrust.Facts? {
+    @Sendable func facts(_ path: String, followed: Bool) -> FolderTrust.Facts? {
       switch path {
+      case "/": .init(isFolder: true, owner: root, mode: 0o755)
       case "/opt/bin": .init(isFolder: true, owner: 7, mode: folder)
       case Self.path where isThere:
         .init(isFolder: false, owner: followed ? owner : link ?? owner, mode: !followed && link != nil ? 0o777 : mode)
@@ -20,7 +21,7 @@ struct ProgramBesideTests {
       }
     }
     return ProgramBeside.fault(
-      of: Self.path, programOwner: programOwner, isOwn: { $0 == 0 || $0 == 7 },
+      of: Self.path, programOwner: programOwner, userID: 7,
       facts: { facts($0, followed: false) }, followed: { facts($0, followed: true) })
   }
 
@@ -41,6 +42,15 @@ struct ProgramBesideTests {
     #expect(fault(owner: 8, programOwner: nil) == .owner(Self.path, 8))
     #expect(fault(link: 8) == .owner(Self.path, 8))
     #expect(fault(owner: 8)?.reason == "/opt/bin/oauthd belongs to another user (uid 8)")
+  }
+
+  @Test(
+    "in a user namespace, where root and strangers have one number: whoever owns this program, but in a group's folder")
+  func namespace() {
+    #expect(fault(owner: 65_534, root: 65_534) == .owner(Self.path, 65_534))
+    #expect(fault(folder: 0o1775, owner: 65_534, root: 65_534) == .owner(Self.path, 65_534))
+    #expect(fault(owner: 65_534, programOwner: 65_534, root: 65_534) == nil)
+    #expect(fault(folder: 0o1775, owner: 65_534, programOwner: 65_534, root: 65_534) == .owner(Self.path, 65_534))
   }
 
   @Test("everybody may put another there, with and without the sticky bit, also where none is yet")

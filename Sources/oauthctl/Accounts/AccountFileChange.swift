@@ -32,7 +32,7 @@ struct AccountFileChange {
   }
 
   /// The change stays: what was there before is not needed any more.
-  func settle() { try? kept.remove() }
+  func settle() { kept.removeIfHolds(before) }
 
   /// Puts the old file back. What somebody has edited since stays, and so does what somebody has logged in by, or may have:
   /// then the old one stays beside it. `failure` is why this login failed.
@@ -48,7 +48,7 @@ struct AccountFileChange {
     }
     do throws(CommandError) {
       if let reason = try otherLogin(failure) { return stays("\(shown) stays changed: \(reason)") }
-      try file.putBack(kept, behind: target, while: { file.holds(written) })
+      try file.putBack(before, keptAt: kept, behind: target, while: { file.holds(written) })
     } catch {
       return stays("\(shown) stays changed: \(error.sentence ?? "it cannot be written")")
     }
@@ -60,8 +60,10 @@ struct AccountFileChange {
   private func stays(_ why: String) -> Bool {
     let isThere = file.holds(before)
     if isThere { settle() }
+    let kept = kept.mayHold(before) ? kept : try? file.keepBeside(before, behind: target, isThere: false)
+    let place = kept.map { "is in \(context.environment.abbreviated($0.path))" } ?? "could not be kept beside it"
     context.terminal.warn(
-      why + (isThere ? "" : "; what was there before is in \(context.environment.abbreviated(kept.path))"),
+      why + (isThere ? "" : "; what was there before \(place)"),
       next: .run("oauthctl account show \(account)"))
     return false
   }

@@ -113,7 +113,7 @@ struct CurlRun {
       if transfer.wasAnswered {
         tellNotRepeated(answer, because: "because it had been taken, and what was not is the page that it led to")
       }
-      return status == 0 && transfer.lostOutput ? Self.writeError : status
+      return ended(status, transfer)
     }
 
     let next: HelperToken
@@ -128,11 +128,11 @@ struct CurlRun {
     } catch {
       transfer.release()
       context.terminal.fail(error)
-      return status
+      return ended(status, transfer)
     }
     guard next.accessToken != answer.accessToken || transfer.wantsNonce else {
       transfer.release()
-      return status
+      return ended(status, transfer)
     }
     input?.rewind()
     return try CurlProcess(
@@ -148,6 +148,11 @@ struct CurlRun {
   }
 
   /// curl's own status for output that cannot be written.
+  /// curl's status, and that of a write error where we could not hand on what it has written.
+  private func ended(_ status: Int32, _ transfer: BufferedTransfer) -> Int32 {
+    status == 0 && transfer.lostOutput ? Self.writeError : status
+  }
+
   private static let writeError: Int32 = 23
 
   private var own: CurlOwnOptions { invocation.own }

@@ -49,7 +49,9 @@ struct GitPattern {
       hasHost = !place.isEmpty
       // An address of IPv6 has colons in its brackets.
       let colon = place.lastIndex(of: ":").flatMap { place[$0...].contains("]") ? nil : $0 }
-      labels = place[..<(colon ?? place.endIndex)].split(separator: ".", omittingEmptySubsequences: false)
+      // As git compares them: of what ends with a dot nothing comes behind it.
+      let names = place[..<(colon ?? place.endIndex)].split(separator: ".", omittingEmptySubsequences: false)
+      labels = names.last?.isEmpty == true ? names.dropLast() : names
       port = colon.map { String(place[place.index(after: $0)...].drop { $0 == "0" }) } ?? ""
       path = rest.dropFirst(authority.count).split(separator: "/")
       isPlain = url.utf8.allSatisfy { (0x21...0x7E).contains($0) && $0 != UInt8(ascii: "%") }

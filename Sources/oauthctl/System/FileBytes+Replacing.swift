@@ -77,7 +77,15 @@ extension FileBytes {
     defer { close(folder) }
     let name = name(of: path)
     guard isMeant(), leads(link, to: name, in: folder) else { return false }
-    guard renameat(folder, Self.name(of: kept), folder, name) == 0 else { throw unwritten(path) }
+    let old = Self.name(of: kept)
+    // What somebody has taken away by chmod(1) meanwhile stays taken.
+    var (now, before) = (stat(), stat())
+    if fstatat(folder, name, &now, AT_SYMLINK_NOFOLLOW) == 0, fstatat(folder, old, &before, AT_SYMLINK_NOFOLLOW) == 0,
+      (now.st_uid, now.st_gid) == (before.st_uid, before.st_gid), before.st_mode & ~now.st_mode & 0o777 != 0
+    {
+      _ = fchmodat(folder, old, before.st_mode & now.st_mode & 0o777, 0)
+    }
+    guard renameat(folder, old, folder, name) == 0 else { throw unwritten(path) }
     sync(folder)
     return true
   }

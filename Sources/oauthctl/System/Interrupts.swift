@@ -136,6 +136,12 @@ enum Interrupts {
 
   private nonisolated(unsafe) static var childProcess: pid_t = 0
 
+  /// Whether the signal does nothing to this program: it is ignored or blocked, as it was at its start.
+  static func isWithoutEffect(_ number: Int32) -> Bool {
+    var blocked = sigset_t()
+    return isIgnored(number) || pthread_sigmask(SIG_BLOCK, nil, &blocked) == 0 && sigismember(&blocked, number) == 1
+  }
+
   static func isIgnored(_ number: Int32) -> Bool {
     var action = sigaction()
     guard sigaction(number, nil, &action) == 0 else { return false }

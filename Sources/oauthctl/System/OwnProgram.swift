@@ -16,12 +16,12 @@ enum OwnProgram {
     return path
   }
 
-  /// Tells where everybody may put a program in the place of this one once it has gone, as it does from /tmp. `starter` is
-  /// whom it is named to, such as "git".
+  /// Tells where somebody else may put a program in the place of this one, at once or once it has gone, as it does from /tmp.
+  /// `starter` is whom it is named to, such as "git".
   static func warnOfOpenFolder(named starter: String, _ terminal: Terminal) {
     guard let path = OwnExecutable.path, let folder = ProgramBeside.openFolder(above: path) else { return }
     terminal.warn(
-      "\(starter) is to start \(path), and everybody may put a program there once that has gone from \(folder)",
+      "\(starter) is to start \(path), and others may put a program in its place in \(folder)",
       next: .advice("\(ProgramBeside.Fault.remedy), and run this again from there"))
   }
 }

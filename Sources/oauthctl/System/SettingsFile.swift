@@ -82,36 +82,55 @@ struct SettingsFile: Sendable {
     return true
   }
 
-  /// Keeps `old`, which is there or behind `target`, beside it in a file that the agent does not read: a second name of the very
-  /// file, or a copy where the file system has no such names.
+  /// Keeps `old` beside the file, or beside `target`, in one that the agent does not read: a second name of the very file while it
+  /// `isThere`, or a copy.
   ///
   /// - Throws: `CommandError` where that cannot be done; nothing is left there then.
-  func keepBeside(_ old: Written, behind target: String?) throws(CommandError) -> SettingsFile {
+  func keepBeside(_ old: Written, behind target: String?, isThere: Bool = true) throws(CommandError) -> SettingsFile {
     let place = target ?? path
-    for number in 0..<100 {
-      let beside = SettingsFile(path: place + ".old" + (number == 0 ? "" : "\(number)"))
-      if link(place, beside.path) == 0 {
-        var about = stat()
-        if lstat(beside.path, &about) == 0, (UInt(about.st_dev), UInt(about.st_ino)) == (old.device, old.inode) {
-          return beside
-        }
+    for number in 0..<Self.mostNames {
+      // In a folder like /tmp others may take all names that can be foretold.
+      let end = number == 0 ? "" : number < Self.mostNames / 2 ? "\(number)" : "-\(UInt64.random(in: 0 ... .max))"
+      let beside = SettingsFile(path: place + ".old" + end)
+      if isThere, link(place, beside.path) == 0 {
+        if beside.isFile(of: old) { return beside }
         try beside.remove()
         throw changedMeanwhile
       }
-      if errno == EEXIST { continue }
+      if isThere, errno == EEXIST { continue }
       if try FileBytes.replace(beside.path, with: old.text, isNew: true, while: { !beside.exists }) { return beside }
     }
-    throw .configuration(
-      "a hundred files that begin with \(place).old are there; nothing is written",
-      next: "remove what is not needed of them")
+    throw .configuration("no file can be made beside \(place); nothing is written", next: "run the command again")
   }
 
-  /// Puts `kept`, which ``keepBeside(_:behind:)`` has made, back in its place.
-  func putBack(_ kept: SettingsFile, behind target: String?, while isMeant: () -> Bool) throws(CommandError) {
+  private static let mostNames = 20
+
+  /// Puts `old` back in its place: by one rename of `kept`, where that is still the very file, which needs no room on the disk.
+  func putBack(
+    _ old: Written, keptAt kept: SettingsFile, behind target: String?, while isMeant: () -> Bool
+  ) throws(CommandError) {
+    guard kept.isStill(old) else {
+      try write(old.text, behind: target, while: isMeant)
+      return kept.removeIfHolds(old)
+    }
     guard try FileBytes.move(kept.path, over: target ?? path, readAt: path, while: isMeant) else {
       throw changedMeanwhile
     }
   }
+
+  /// Where somebody else has taken the name meanwhile, the file is his.
+  func removeIfHolds(_ written: Written) {
+    if holds(written) { try? remove() }
+  }
+
+  /// By its number alone: it may not be readable just now.
+  private func isFile(of written: Written) -> Bool {
+    var about = stat()
+    return lstat(path, &about) == 0 && (UInt(about.st_dev), UInt(about.st_ino)) == (written.device, written.inode)
+  }
+
+  /// Whether these bytes are in it as far as can be told.
+  func mayHold(_ written: Written) -> Bool { current.map { $0.text == written.text } ?? isFile(of: written) }
 
   private var changedMeanwhile: CommandError {
     .configuration("\(path) was changed meanwhile; nothing is written", next: "run the command again")

@@ -8,8 +8,8 @@ struct SilentInput {
   private let during: termios
   private let continuations: Continuations
 
-  /// Nil, with errno set: it would show what is typed.
-  init?(_ descriptor: Int32) {
+  /// Nil, with errno set: it would show what is typed, or `end` was readable while the program was in the background.
+  init?(_ descriptor: Int32, unless end: Int32) {
     self.descriptor = descriptor
     var modes = termios()
     guard tcgetattr(descriptor, &modes) == 0, let continuations = Continuations() else { return nil }
@@ -21,7 +21,7 @@ struct SilentInput {
     // Control-Z would stop the program and leave it so, too. VSUSP: a NUL is no key (_POSIX_VDISABLE).
     modes.c_cc.10 = 0
     during = modes
-    guard tcsetattr(descriptor, TCSAFLUSH, &modes) == 0 else {
+    guard waitForForeground(unless: end), tcsetattr(descriptor, TCSAFLUSH, &modes) == 0 else {
       let code = errno
       continuations.end()
       errno = code
@@ -32,7 +32,7 @@ struct SilentInput {
   func restore() {
     continuations.end()
     // In the background the terminal is the shell's, and setting it would stop the program, which is to end.
-    guard tcgetpgrp(descriptor) == getpgrp() || Interrupts.isIgnored(SIGTTOU) else { return }
+    guard tcgetpgrp(descriptor) == getpgrp() || Interrupts.isWithoutEffect(SIGTTOU) else { return }
     var before = before
     _ = tcsetattr(descriptor, TCSAFLUSH, &before)
   }
@@ -74,7 +74,7 @@ struct SilentInput {
   /// - Returns: false where `end` is readable.
   private func waitForForeground(unless end: Int32) -> Bool {
     // Where nobody could bring it back the signal does nothing.
-    for _ in 0..<100 where tcgetpgrp(descriptor) != getpgrp() && !Interrupts.isIgnored(SIGTTOU) {
+    for _ in 0..<100 where tcgetpgrp(descriptor) != getpgrp() && !Interrupts.isWithoutEffect(SIGTTOU) {
       kill(0, SIGTTOU)
       var ended = pollfd(fd: end, events: Int16(POLLIN), revents: 0)
       if poll(&ended, 1, 0) > 0 { return false }

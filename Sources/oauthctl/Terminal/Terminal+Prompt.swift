@@ -89,10 +89,10 @@ extension Terminal {
     // Before the question: who answers at once would see the answer, and turning the echo off drops it.
     var silent: SilentInput?
     if isSecret {
-      silent = SilentInput(descriptor)
+      silent = SilentInput(descriptor, unless: interrupts.readEnd)
       if silent == nil {
         let code = errno
-        _ = interrupts.end(isAnswered: true)
+        if let number = interrupts.end(isAnswered: false) { throw .silent(status: 128 + number) }
         throw .local(
           "a secret is not asked for here, since it would be seen: \(FileBytes.errorText(code))", next: next, status: 1)
       }

@@ -6,8 +6,10 @@ import shutil
 import pytest
 
 from network.accounts import endpoints, write_account
+from support.login import wait_until
 from support.others import NOBODY, as_nobody
 
+OWN = 4_001
 OURS = ("oauthctl", "oauthd", "oauthd-fetch", "oauthd-redirect")
 
 
@@ -76,6 +78,35 @@ def test_no_program_of_another_user_beside_ours_is_started(home, folder, foreign
     assert f"{reason}, and is not started" in told, told
 
 
+def test_no_program_of_another_user_is_started_in_a_user_namespace(home, scratch):
+    """There root and strangers have one number."""
+    if os.geteuid() != 0:
+        pytest.skip("only root can act as another user")
+    mode = scratch.stat().st_mode
+    scratch.chmod(0o711)
+    home.root.chmod(0o711)
+    folder = home.root / "ours"
+    folder.mkdir()
+    put(home, folder, *OURS)
+    write_account(home, "work", **endpoints("http://127.0.0.1:9"), client_authentication="none")
+    for path in [home.root, *home.root.rglob("*")]:
+        os.chown(path, OWN, OWN)
+    mark = home.root / "ran"
+    (folder / "oauthd-fetch").write_text(f"#!/bin/sh\nid >> {mark}\nexec cat >> {mark}\n")
+    os.chown(folder / "oauthd-fetch", NOBODY, NOBODY)
+    us = ["setpriv", "--reuid", str(OWN), "--regid", str(OWN), "--clear-groups"]
+    agent = home.start(*us, "unshare", "--user", f"--map-user={OWN}", f"--map-group={OWN}", folder / "oauthd")
+    try:
+        wait_until(lambda: home.socket.exists(), 20, "the agent listens")
+        login = [folder / "oauthctl", "login", "work", "--password-stdin"]
+        refused = home.run(*us, *login, stdin="a password\n", check=False)
+        assert not mark.exists() and "belongs to another user" in refused.stderr, refused
+    finally:
+        agent.terminate()
+        agent.communicate(timeout=60)
+        scratch.chmod(mode)
+
+
 def test_programs_that_all_belong_to_another_user_are_started(home, folder):
     """Whoever runs his oauthctl trusts him: in a container the programs may be those of the user outside."""
     folder.chmod(0o755)
@@ -99,5 +130,5 @@ def test_nobody_is_told_to_start_a_program_from_where_everybody_may_put_one(home
     inner.mkdir(mode=0o755)
     put(home, inner, *OURS)
     told = home.run(inner / "oauthctl", "setup", *words).stderr
-    assert "everybody may put a program there once that has gone from /tmp" in told, told
+    assert "others may put a program in its place in /tmp" in told, told
     home.agent.stop()

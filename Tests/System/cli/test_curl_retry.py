@@ -139,6 +139,13 @@ def test_a_login_that_is_dead_shows_the_401_and_says_why(work, dot):
     assert "login needed" in result.stderr and "oauthctl login work" in result.stderr
 
 
+def test_a_401_whose_page_is_lost_is_no_success_where_no_new_token_comes(work, dot):
+    dot.revoke(get_token(work))
+    dot.end_grants()
+    lost = work.run("sh", "-c", f"exec {work.programs}/oauthctl curl -sS {dot.resource} >/dev/full", check=False)
+    assert lost.status == 23 and "login needed" in lost.stderr, lost
+
+
 def test_the_next_agent_knows_that_a_dead_login_s_token_was_rejected(work, dot):
     """It gave the token to whoever asked, until somebody had met the 401 again."""
     dot.revoke(get_token(work))

@@ -127,6 +127,23 @@ def test_a_question_in_the_background_ends_by_a_signal(home, asked):
     assert secrets_of(home, asked) == set()
 
 
+def test_a_question_that_begins_in_the_background_ends_by_a_signal(home, asked):
+    def asking():
+        return next((pid for pid in processes.descendants() if processes.name_of(pid) == "oauthctl"), None)
+
+    def end():
+        wait_until(lambda: asking() and processes.state_of(asking()) == "T", 10, "the question waits")
+        return "kill %1\n"
+
+    def leave():
+        wait_until(lambda: processes.state_of(asking()) in ("Z", None), 10, "the question has ended")
+        return "exit\n"
+
+    run_at_terminal(home, "sh", "-c", "PS1='ready$ ' exec bash --norc -i", answers={
+        "ready$ ": f"{home.programs}/oauthctl secret set work client_secret &\n", "[1] ": end, "$ kill": leave})
+    assert secrets_of(home, asked) == set()
+
+
 @pytest.mark.parametrize("most", range(4, 9))
 def test_no_secret_is_shown_where_descriptors_run_out(home, asked, most):
     # Some of these limits are too low for the question itself.

@@ -16,8 +16,9 @@ CHANGES = pytest.mark.parametrize("change", ["replaced", "another scope"])
 
 def changing(home, provider, change, before=()):
     """A login that has changed the account's file and cannot end: that file, its bytes of before, and the command."""
-    home.oauthctl("login", "one", provider.url)
     file = account_file(home, "one")
+    if not file.exists():
+        home.oauthctl("login", "one", provider.url)
     file.write_text("# mine\n" + file.read_text())
     home.oauthctl("reload")
     old = file.read_bytes()
@@ -105,6 +106,41 @@ def test_a_login_that_ends_well_leaves_nothing_beside_the_account_file(home, age
     arguments = [provider.url, "--scope", "read", "--replace"] if change == "replaced" else ["--add-scope", "write"]
     home.oauthctl("login", "one", *arguments, "--accept-changes")
     assert names(file) == {"one.toml"}
+
+
+@pytest.mark.parametrize("meanwhile", ["removed", "edited", "another's"])
+@CHANGES
+def test_a_file_of_before_that_is_gone_or_changed_is_put_back_from_memory(home, agent, provider, change, meanwhile):
+    file, old, login = changing(home, provider, change)
+    kept = file.with_name("one.toml.old")
+    if meanwhile != "edited":
+        kept.unlink()
+    if meanwhile != "removed":
+        kept.write_text("# another\n")
+    login.send_signal(signal.SIGTERM)
+    said = login.communicate(timeout=60)[1]
+    assert file.read_bytes() == old and "is as it was" in said, said
+    assert meanwhile == "removed" or kept.read_text() == "# another\n"
+
+
+def test_a_file_of_before_that_cannot_be_put_back_is_kept_anew_where_it_has_gone(home, agent, provider):
+    file, old, login = changing(home, provider, "another scope")
+    file.with_name("one.toml.old").unlink()
+    file.write_text(file.read_text() + "# edited\n")
+    login.send_signal(signal.SIGTERM)
+    said = login.communicate(timeout=60)[1]
+    assert "what was there before is in" in said and file.with_name("one.toml.old").read_bytes() == old, said
+
+
+def test_rights_that_were_taken_from_an_account_file_during_a_login_stay_taken(home, agent, provider):
+    home.oauthctl("login", "one", provider.url)
+    account_file(home, "one").chmod(0o644)
+    file, old, login = changing(home, provider, "another scope")
+    assert file.stat().st_mode & 0o777 == 0o644
+    file.chmod(0o600)
+    login.send_signal(signal.SIGTERM)
+    login.communicate(timeout=60)
+    assert file.read_bytes() == old and file.stat().st_mode & 0o777 == 0o600
 
 
 def test_behind_a_link_the_account_file_of_before_lies_beside_what_the_link_leads_to(home, agent, provider):

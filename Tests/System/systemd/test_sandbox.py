@@ -34,9 +34,9 @@ BY_UNIT = {
 # What the agent takes away from itself, and from what it starts. Without the fence each of them goes through.
 BY_FENCE = {
     "write where everybody may": "EACCES", "write to the home": "EACCES", "write to the configuration": "EACCES",
-    "write to the runtime folder": "EACCES", "change a file of the home": "EACCES", "remove a file of the home": "EACCES",
-    "move a file out": "EACCES", "make a folder in the home": "EACCES", "make a link in the home": "EACCES",
-    "change what a device is set to": "EACCES",
+    "write to the runtime folder": "EACCES", "change a file of the home": "EACCES",
+    "remove a file of the home": "EACCES", "move a file out": "EACCES", "make a folder in the home": "EACCES",
+    "make a link in the home": "EACCES", "change what a device is set to": "EACCES",
 }
 UNIT = "oauthd.service"
 
@@ -59,9 +59,9 @@ def probe(user, *files):
 def probe_in_agent(user):
     """The same in the place of `oauthd-fetch`, started by an agent in its unit."""
     result = ".local/state/oauthctl/probe.json"
-    variables = f"HOME={user.home} XDG_RUNTIME_DIR={user.runtime}"
     user.write("fenced/oauthd-fetch", f"""#!/bin/sh
-{variables} /usr/bin/python3 -B /srv/tests/probe.py >{user.home}/{result}.new && mv {user.home}/{result}.new {user.home}/{result}
+export HOME={user.home} XDG_RUNTIME_DIR={user.runtime}
+cd && /usr/bin/python3 -B /srv/tests/probe.py >{result}.new && mv {result}.new {result}
 """, 0o755)
     user.run("cp", f"{BIN}/oauthd", "fenced/oauthd")
     user.set_unit("50-fenced", f"[Service]\nExecStart=\nExecStart={user.home}/fenced/oauthd\n")

@@ -60,13 +60,12 @@ enum ProgramCheck {
   }
 
   private static func fault(of path: String, _ program: String, _ machine: Machine) -> ProgramBeside.Fault? {
-    func facts(_ status: SocketLocation.FileStatus) -> FolderTrust.Facts {
+    @Sendable func facts(_ status: SocketLocation.FileStatus) -> FolderTrust.Facts {
       .init(isFolder: status.kind == .directory, owner: status.owner, mode: status.mode)
     }
     return ProgramBeside.fault(
-      of: path, programOwner: machine.followedStatus(program)?.owner,
-      isOwn: { [0, machine.userID, machine.status("/")?.owner].contains($0) }, facts: { machine.status($0).map(facts) },
-      followed: { machine.followedStatus($0).map(facts) })
+      of: path, programOwner: machine.followedStatus(program)?.owner, userID: machine.userID,
+      facts: { machine.status($0).map(facts) }, followed: { machine.followedStatus($0).map(facts) })
   }
 }
 
