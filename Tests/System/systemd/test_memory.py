@@ -15,7 +15,7 @@ print("held" if libc.ptrace(0x4206, int(sys.argv[1]), None, None) == 0 else os.s
 
 @pytest.mark.parametrize("mode", [0o711, 0o755], ids=["installed by root", "by the user"])
 def test_no_program_of_the_user_traces_the_agent_in_its_unit(service, mode):
-    """Its own word against it (PR_SET_DUMPABLE) would not count in a user namespace that the user's manager has made."""
+    """Its own word against it (PR_SET_DUMPABLE) would not count in a user namespace of the user's manager."""
     program = service.machine.path("/usr/local/bin/oauthd")
     before = program.stat().st_mode & 0o7777
     program.chmod(mode)
