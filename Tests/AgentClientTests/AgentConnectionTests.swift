@@ -159,7 +159,7 @@ struct AgentConnectionTests {
 
   @Test(
     "no longer than the caller waits, and after no other failure",
-    arguments: [(FailureKind.overloaded, 2...100), (.unavailable, 1...1)])
+    arguments: [(FailureKind.overloaded, 2...200), (.unavailable, 1...1)])
   func overloadedForEver(_ kind: FailureKind, _ tries: ClosedRange<Int>) async {
     let line = String(
       decoding: AnswerLine.failure(nil, AgentFailure(kind, "busy", retryAfterMilliseconds: 5)), as: UTF8.self)

@@ -67,20 +67,25 @@ package struct AccountRecord: Sendable, Equatable, Codable {
     }
   }
 
-  /// Makes what was received in the boot of `before`, up to then, `seconds` older.
-  mutating func age(by seconds: Double, before: Moment) {
-    func older(_ moment: inout Moment) {
-      if moment.bootID == before.bootID, moment.bootSeconds <= before.bootSeconds { moment.bootSeconds -= seconds }
+  /// Makes what was received before as old as it is.
+  mutating func age(by missed: MissedTime) {
+    for index in tokens.indices { tokens[index].received = missed.applied(to: tokens[index].received) }
+    if var login = grant {
+      login.refreshTokenReceived = login.refreshTokenReceived.map(missed.applied(to:))
+      login.refreshed = login.refreshed.map(missed.applied(to:))
+      grant = login
     }
-    for index in tokens.indices { older(&tokens[index].received) }
-    if var received = grant?.refreshTokenReceived {
-      older(&received)
-      grant?.refreshTokenReceived = received
+    if let sent = intent {
+      intent?.at = missed.applied(to: sent.at)
+      intent?.first = sent.first.map(missed.applied(to:))
     }
-    if var refreshed = grant?.refreshed {
-      older(&refreshed)
-      grant?.refreshed = refreshed
-    }
+  }
+
+  /// A moment of this boot in which a token was received by a wall clock that was not that of `now`: it was set since, or the machine
+  /// stood still. Nil: there is none.
+  func receivedByAnotherClock(_ now: Moment) -> Moment? {
+    let clock = ClockStepDetector(at: now)
+    return tokens.lazy.map(\.received).first { $0.bootID == now.bootID && clock.hasMoved(at: $0) }
   }
 
   private enum CodingKeys: String, CodingKey {

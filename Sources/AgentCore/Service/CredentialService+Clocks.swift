@@ -1,3 +1,4 @@
+import AgentWire
 import Logging
 
 /// Clocks: what servers say of the time, and what is done when the wall clock moves beside the boot clock.
@@ -34,45 +35,78 @@ extension CredentialService {
     }
   }
 
-  /// Waits until the servers have been asked for the time, `seconds` at most.
-  func clocksSettled(seconds: Double) async {
-    askServersForTheTime()
-    await wait(for: .clocks, seconds: seconds)
-  }
-
+  /// The wall clock was set, or the machine stood still: each server is asked what time it is, and decides how old its tokens are.
+  /// Until then nothing of its accounts is given or refreshed. Nothing happens where the wall clock has not moved.
   func askServersForTheTime() {
-    if waiters.clockCheck == nil { waiters.clockCheck = Task { await self.settleClocks() } }
+    let noticed = time.now()
+    guard ready.hasWallMoved(at: noticed) else { return }
+    logger.notice("the wall clock moved: servers are asked for the time")
+    var names: [ServerRoute: [String]] = [:]
+    var bindings: [ServerRoute: DefinitionBinding] = [:]
+    for (name, account) in accounts {
+      guard let route = account.timedRoute else { continue }
+      names[route, default: []].append(name)
+      bindings[route] = account.machine.record?.grant?.binding
+    }
+    ready.awaitClocks(of: names.values.joined(), at: noticed)
+    for (route, binding) in bindings {
+      Task {
+        let resolver = ServerResolver(transport: ObservedTransport(service: self, account: nil))
+        self.told(await resolver.clock(binding, time: self.time), by: route, noticed: noticed)
+      }
+    }
+    waiters.clockRound += 1
+    let (round, all) = (waiters.clockRound, Array(names.values.joined()))
+    Task {
+      try? await self.time.sleep(seconds: Self.clockSeconds)
+      // A later one has begun.
+      if self.waiters.clockRound == round { self.settle(all) }
+    }
   }
 
-  /// The wall clock was set, or the machine stood still: each server is asked once, before anything is refreshed, and
-  /// what it says decides how old its tokens are.
-  private func settleClocks() async {
-    let noticed = time.now()
-    logger.notice("the wall clock moved: servers are asked for the time")
-    var bindings: [ServerRoute: DefinitionBinding] = [:]
-    for account in accounts.values {
-      guard let record = account.machine.record, !record.tokens.isEmpty, let binding = record.grant?.binding else {
-        continue
-      }
-      bindings[ServerRoute(binding)] = binding
-    }
-    let clocks = await ServerResolver(transport: ObservedTransport(service: self, account: nil))
-      .clocks(bindings, time: time)
-    for (route, clock) in clocks {
+  /// How long a server is waited for that does not tell the time, in seconds.
+  static let clockSeconds = 5.0
+
+  /// A server was asked for the time. `clock` nil: it has not told, and the boot clock stays in charge.
+  private func told(_ clock: ServerClock?, by route: ServerRoute, noticed: Moment) {
+    let names = accounts.filter { $0.value.timedRoute == route }.map(\.key)
+    if let clock {
       let server = servers.server(route)
-      let pause = server.clock.map { clock.pauseSeconds(since: $0) } ?? 0
+      let missed = MissedTime(clock: clock, former: server.clock, noticed: noticed)
       server.clock = clock
-      guard pause > ClockStepDetector.stepSeconds else { continue }
-      logger.notice("the machine stood still", metadata: ["seconds": "\(Int(pause))", "server": "\(route.origin)"])
-      for account in accounts.values where account.server === server {
-        event(account, .aged(seconds: pause, before: noticed, nextID()))
+      if let seconds = missed.seconds {
+        logger.notice("the machine stood still", metadata: ["seconds": "\(Int(seconds))", "server": "\(route.origin)"])
       }
+      for name in names { if let account = accounts[name] { event(account, .aged(missed, nextID())) } }
     }
-    waiters.clockCheck = nil
-    ready.trustWall(at: time.now())
-    // Tokens of an earlier boot are dated by the wall clock; and what was due meanwhile is due now.
-    for name in accounts.keys { publish(name) }
-    wakeSoon(accounts.keys)
-    waiters.happened(.clocks)
+    settle(names)
+  }
+
+  /// Their tokens are as old as anybody knows. Those of an earlier boot are dated by the wall clock; and what was due is due now.
+  private func settle(_ names: [String]) {
+    let waiting = names.filter { ready.awaitsClock($0) }
+    ready.clockIsTold(to: waiting)
+    for name in names where accounts[name] != nil { publish(name) }
+    wakeSoon(names.filter { accounts[$0] != nil })
+    for name in waiting { waiters.happened(.clock(name)) }
+  }
+}
+
+extension AgentFailure {
+  /// Its server was asked for the time, and had not told it when the caller's patience ended.
+  static func clockIsAsked(_ name: String) -> AgentFailure {
+    AgentFailure(
+      .unavailable, "\(name): this machine's clock has moved, and its server has not told the time yet",
+      hint: "try again in a few seconds")
+  }
+}
+
+extension CredentialService.Account {
+  /// The server that tells how old its tokens are; nil: it has none.
+  fileprivate var timedRoute: ServerRoute? {
+    guard let record = machine.record, !record.tokens.isEmpty || record.intent != nil,
+      let binding = record.grant?.binding
+    else { return nil }
+    return ServerRoute(binding)
   }
 }

@@ -40,6 +40,11 @@ extension CredentialService {
         logger.error("a record of the vault is of a later version", metadata: ["record": "\(id)"])
       }
       for (stored, record) in onePerAccount(read) { adopt(stored, record, lateAnswers) }
+      // A pause, or a clock that was set, while no agent had these tokens: servers are asked as for one that happens now.
+      let now = time.now()
+      if let odd = accounts.values.lazy.compactMap({ $0.machine.record?.receivedByAnotherClock(now) }).first {
+        ready.trustWall(at: odd)
+      }
       underWay.forgetLateTokens()
       apply(configuration)
       // Accounts without a definition, too: a revocation may be left to do.

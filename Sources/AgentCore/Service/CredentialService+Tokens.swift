@@ -17,13 +17,17 @@ extension CredentialService {
     try await open()
     let bounds = try TokenBounds(request)
     let began = time.now()
-    if ready.hasWallMoved(at: began) {
-      // Who may not have it is told at once.
-      _ = try select(request)
-      await clocksSettled(seconds: bounds.timeoutSeconds)
-      try await open()
-    }
+    askServersForTheTime()
     var choice = try select(request)
+    // Mostly once: the clock may move again meanwhile.
+    while ready.awaitsClock(choice.name) {
+      let left = bounds.timeoutSeconds - time.now().seconds(since: began)
+      guard left > 0 else { throw .clockIsAsked(choice.name) }
+      await wait(for: .clock(choice.name), seconds: left)
+      try await open()
+      askServersForTheTime()
+      choice = try select(request)
+    }
     if mayBeMended(choice.name) {
       await lookAtRollback()
       _ = await lookAtAuthorities(of: [choice.name])
@@ -55,12 +59,11 @@ extension CredentialService {
 
   private func ask(_ question: TokenQuestion) {
     let (id, request, reply) = (question.id, question.parameters, question.reply)
-    // After a change of the wall clock, for the few seconds until servers have told the time.
-    if ready.hasWallMoved(at: time.now()) { return askApart(question) }
+    askServersForTheTime()
     do throws(AgentFailure) {
       let bounds = try TokenBounds(request)
       let choice = try select(request)
-      if mayBeMended(choice.name) { return askApart(question) }
+      if mayBeMended(choice.name) || ready.awaitsClock(choice.name) { return askApart(question) }
       try checkBinding(choice.name, isProven: false)
       try checkNeeded(request, choice.name)
       let waiter = try waiter(request, choice.name, timeoutSeconds: bounds.timeoutSeconds)

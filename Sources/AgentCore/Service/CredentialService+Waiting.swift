@@ -123,7 +123,7 @@ extension CredentialService {
   /// Takes back every wish to send, and tells whoever waits `failure`; without one, that the agent stops.
   func closeAll(_ failure: AgentFailure?) {
     emptyQueue()
-    waiters.happened(.clocks)
+    waiters.giveUpOnClocks()
     for account in accounts.values { event(account, .closed(failure)) }
   }
 

@@ -60,8 +60,9 @@ extension CredentialService {
 
   func wake(_ name: String) {
     guard !isClosed, let account = accounts[name] else { return }
-    // Nothing is due before the servers have told the time. Then every account is woken.
-    if ready.hasWallMoved(at: time.now()) { return askServersForTheTime() }
+    askServersForTheTime()
+    // Nothing is due before its server has told the time. Then it is woken.
+    if ready.awaitsClock(name) { return }
     event(account, .woke(asked: ready.asked(name)), ahead: SharedSleep.toleranceSeconds)
   }
 }

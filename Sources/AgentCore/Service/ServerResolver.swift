@@ -144,28 +144,19 @@ package struct ServerResolver: Sendable {
     }
   }
 
-  /// What time it is at each server: the place of its metadata is asked, since nothing secret goes there, and whatever it
-  /// answers. Whoever asks for a token waits for this, so servers have little time.
-  func clocks(
-    _ bindings: [ServerRoute: DefinitionBinding], time: any TimeKeeper
-  ) async -> [ServerRoute: ServerClock] {
-    await withTaskGroup(of: (ServerRoute, ServerClock?).self) { group in
-      for (server, binding) in bindings {
-        guard let issuer = try? Issuer(binding.issuer) else { continue }
-        var route = binding.route
-        route.connectTimeoutMilliseconds = 2_000
-        route.timeoutMilliseconds = 5_000
-        group.addTask { [route] in
-          let sent = time.now()
-          let request = HTTPRequest(.get, issuer.metadataURL(.openID))
-          guard case .answered(let answer) = await transport.perform(request, route: route),
-            let date = answer.dateSeconds
-          else { return (server, nil) }
-          return (server, ServerClock(dateSeconds: date, sent: sent, received: time.now()))
-        }
-      }
-      return await group.reduce(into: [:]) { $0[$1.0] = $1.1 }
-    }
+  /// What time it is at a server: the place of its metadata is asked, since nothing secret goes there, and whatever it
+  /// answers. Whoever asks for a token waits for this, so a server has little time. Nil: it has not told.
+  func clock(_ binding: DefinitionBinding, time: any TimeKeeper) async -> ServerClock? {
+    guard let issuer = try? Issuer(binding.issuer) else { return nil }
+    var route = binding.route
+    route.connectTimeoutMilliseconds = 2_000
+    route.timeoutMilliseconds = 5_000
+    let sent = time.now()
+    guard
+      case .answered(let answer) = await transport.perform(HTTPRequest(.get, issuer.metadataURL(.openID)), route: route),
+      let date = answer.dateSeconds
+    else { return nil }
+    return ServerClock(dateSeconds: date, sent: sent, received: time.now())
   }
 
   private struct Written {

@@ -8,14 +8,14 @@ struct ServiceWaiters {
     case revocation(String)
     /// Nothing is under way any more.
     case idle
-    /// The servers have told the time.
-    case clocks
+    /// The server of this account has told the time.
+    case clock(String)
   }
 
   /// Those who have asked for a change, until it is durable or refused.
   var changes = Waiters<CheckedContinuation<AgentFailure?, Never>>()
-  /// What ``Event/clocks`` waits for; nil: nobody is asked.
-  var clockCheck: Task<Void, Never>?
+  /// How often servers were asked for the time.
+  var clockRound = 0
   private var tasks: [Event: Waiters<TimedWait>] = [:]
 
   func isAwaited(_ event: Event) -> Bool { tasks[event] != nil }
@@ -39,5 +39,11 @@ struct ServiceWaiters {
   mutating func loseAccounts() {
     for waiter in changes.takeAll() { waiter.resume(returning: .vaultLocked) }
     for case .revocation(let name) in tasks.keys { happened(.revocation(name)) }
+    giveUpOnClocks()
+  }
+
+  /// Nobody waits any more for a server that is asked for the time.
+  mutating func giveUpOnClocks() {
+    for case .clock(let name) in tasks.keys { happened(.clock(name)) }
   }
 }

@@ -28,12 +28,15 @@ package struct Moment: Sendable, Equatable, Codable {
   /// Seconds from `earlier` to here, and none when a clock that was set back puts `earlier` later.
   package func elapsed(since earlier: Moment) -> Double { max(0, seconds(since: earlier)) }
 
-  /// Seconds from `earlier` to here, for what may not be believed too young. Since an earlier boot this one has passed at least,
+  /// Seconds from `earlier` to here, for what may not be believed too young: within one boot by the clock that says more, since the
+  /// boot clock knows nothing of a machine that stood still. Since an earlier boot this one has passed at least,
   /// whatever a wall clock says that came back behind. Without end where `earlier` is of the future: by more than a step of the wall
   /// clock, or of this boot, as from a time namespace that is ahead. Nobody can know then.
   package func longestElapsed(since earlier: Moment) -> Double {
     let seconds = seconds(since: earlier)
-    if bootID == earlier.bootID { return seconds < -1 ? .infinity : max(0, seconds) }
+    if bootID == earlier.bootID {
+      return seconds < -1 ? .infinity : max(0, seconds, wallSeconds - earlier.wallSeconds)
+    }
     return seconds < -ClockStepDetector.stepSeconds ? .infinity : max(bootSeconds, seconds)
   }
 

@@ -27,6 +27,12 @@ package struct ServerClock: Sendable, Equatable {
     bootID == earlier.bootID ? max(0, earliest - earlier.latest) : 0
   }
 
+  /// The same since `moment`, which had the server's clock; nil: it had not, or was in another boot.
+  package func pauseSeconds(since moment: Moment) -> Double? {
+    guard moment.bootID == bootID, let behind = moment.behindSeconds else { return nil }
+    return max(0, earliest - (moment.wallSeconds + behind - moment.bootSeconds))
+  }
+
   /// A sentence where the difference matters; nil: it does not.
   package func remark(host: String, at now: Moment) -> String? {
     let behind = behindSeconds(at: now)

@@ -16,6 +16,8 @@ package final class ReadyTokens: Sendable {
   private struct State {
     var entries: [String: Entry] = [:]
     var wall: ClockStepDetector?
+    /// Accounts whose server is still asked for the time, after the wall clock has moved.
+    var awaitingClock: Set<String> = []
     /// The accounts whose files name an origin.
     var names: [String: Set<String>] = [:]
     /// Origins of logins whose files nobody can read. Nil: it is not known which these are, or the files are being taken
@@ -24,7 +26,8 @@ package final class ReadyTokens: Sendable {
 
     mutating func take(_ name: String, _ minimumValiditySeconds: Int?, at now: Moment) -> ReadyToken? {
       guard let index = entries.index(forKey: name), let token = entries.values[index].token,
-        token.suffices(minimumValiditySeconds, at: now.bootSeconds), wall?.hasMoved(at: now) != true
+        token.suffices(minimumValiditySeconds, at: now.bootSeconds), wall?.hasMoved(at: now) != true,
+        awaitingClock.isEmpty || !awaitingClock.contains(name)
       else { return nil }
       entries.values[index].asked = now.bootSeconds
       return token
@@ -64,6 +67,7 @@ package final class ReadyTokens: Sendable {
   /// Forgets every token, and who is logged in.
   package func removeAll() {
     state.withLock { state in
+      state.awaitingClock = []
       for index in state.entries.values.indices {
         state.entries.values[index].token = nil
         state.entries.values[index].candidate = nil
@@ -73,7 +77,10 @@ package final class ReadyTokens: Sendable {
 
   /// Forgets `account` whole.
   package func remove(_ account: String) {
-    state.withLock { $0.entries[account] = nil }
+    state.withLock { state in
+      state.entries[account] = nil
+      state.awaitingClock.remove(account)
+    }
   }
 
   /// What answers `request` at once; notes that its token was asked for. Nil: it has to be decided by the service.
@@ -101,6 +108,21 @@ package final class ReadyTokens: Sendable {
 
   /// Whether the wall clock moved since the last `trustWall`.
   package func hasWallMoved(at now: Moment) -> Bool { state.withLock { $0.wall?.hasMoved(at: now) ?? false } }
+
+  /// From `now` on the wall clock counts as it is, but nothing is given of `accounts` until their server has told the time.
+  package func awaitClocks(of accounts: some Sequence<String>, at now: Moment) {
+    state.withLock { state in
+      state.wall = ClockStepDetector(at: now)
+      state.awaitingClock.formUnion(accounts)
+    }
+  }
+
+  /// Their server has told the time, or is not waited for any longer.
+  package func clockIsTold(to accounts: some Sequence<String>) {
+    state.withLock { $0.awaitingClock.subtract(accounts) }
+  }
+
+  package func awaitsClock(_ account: String) -> Bool { state.withLock { $0.awaitingClock.contains(account) } }
 
   /// The entries are right by the clocks as they are now.
   package func trustWall(at now: Moment) { state.withLock { $0.wall = ClockStepDetector(at: now) } }

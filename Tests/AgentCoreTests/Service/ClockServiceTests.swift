@@ -47,19 +47,107 @@ struct ClockServiceTests {
     #expect(await fixture.service.conditions.contains { $0.message.contains(word) })
   }
 
-  @Test("a server that cannot tell the time leaves the boot clock in charge, and nobody waits longer than asked")
+  @Test(
+    "a server that cannot tell the time leaves the boot clock in charge after five seconds, and nobody waits longer than asked"
+  )
   func silent() async throws {
     let fixture = AgentFixture()
     try await fixture.logIn()
     let first = try await fixture.call(TokenGet(account: "work"))
     fixture.clock.setWall(fixture.clock.now().wallSeconds + 5_000)
     fixture.transport.withServer { $0.options.delayMilliseconds[.metadata] = 20_000 }
-    async let impatient = fixture.call(TokenGet(account: "work", timeoutMilliseconds: 3_000))
+    async let impatient = failure(TokenGet(account: "work", timeoutMilliseconds: 3_000), fixture)
+    async let patient = fixture.call(TokenGet(account: "work"))
     try await fixture.clock.sleepers(until: 3)
+    try await fixture.clock.sleepers(until: 5)
     try await fixture.clock.sleepers(until: 20)
     fixture.clock.advance(by: 3)
-    #expect(try await impatient.accessToken == first.accessToken)
+    #expect(await impatient?.message.contains("has not told the time yet") == true)
+    #expect(!readyAnswer(fixture))
+    fixture.clock.advance(by: 2)
+    #expect(try await patient.accessToken == first.accessToken)
+    #expect(readyAnswer(fixture))
     fixture.transport.withServer { $0.script(.metadata, .refuse) }
+  }
+
+  private func failure(_ request: TokenGet, _ fixture: AgentFixture) async -> AgentFailure? {
+    do throws(AgentFailure) { _ = try await fixture.call(request) } catch { return error }
+    return nil
+  }
+
+  @Test("a pause between two agents in one boot is noticed by the second")
+  func betweenAgents() async throws {
+    let fixture = AgentFixture()
+    try await fixture.logIn()
+    let first = try await fixture.call(TokenGet(account: "work"))
+    fixture.clock.setWall(fixture.clock.now().wallSeconds + 5_000)
+    let next = fixture.restarted()
+    let second = try await next.call(TokenGet(account: "work"))
+    #expect(second.accessToken != first.accessToken && next.refreshes == 1)
+    let before = metadataRequests(next)
+    let third = next.restarted()
+    #expect(try await third.call(TokenGet(account: "work")).accessToken == second.accessToken)
+    #expect(metadataRequests(third) == before, "the new token is dated by the clock as it is")
+  }
+
+  @Test("a clock that was set between two agents costs one question, and none at the next start")
+  func setBetweenAgents() async throws {
+    let fixture = AgentFixture()
+    try await fixture.logIn()
+    let first = try await fixture.call(TokenGet(account: "work"))
+    fixture.clock.setWall(fixture.clock.now().wallSeconds - 86_400)
+    fixture.transport.withServer { $0.options.clockSkewSeconds = 86_400 }
+    let before = metadataRequests(fixture)
+    let next = fixture.restarted()
+    #expect(try await next.call(TokenGet(account: "work")).accessToken == first.accessToken)
+    await next.service.idle(seconds: 5)
+    let last = next.restarted()
+    #expect(try await last.call(TokenGet(account: "work")).accessToken == first.accessToken)
+    #expect(metadataRequests(last) == before + 1 && last.refreshes == 0)
+  }
+
+  @Test("a lock and an unlock in which the machine stood still give no dead token")
+  func overLock() async throws {
+    let fixture = AgentFixture()
+    try await fixture.logIn()
+    let first = try await fixture.call(TokenGet(account: "work"))
+    let next = fixture.restarted()
+    #expect(try await next.call(TokenGet(account: "work")).accessToken == first.accessToken)
+    fixture.clock.setWall(fixture.clock.now().wallSeconds + 5_000)
+    let second = try await next.call(TokenGet(account: "work"))
+    #expect(second.accessToken != first.accessToken, "this agent had never heard the server's clock before")
+  }
+
+  @Test("a pause that one account's answer hears of first is none the less for the others of the server")
+  func heardByAnother() async throws {
+    var other = AccountDefinition.browser
+    other.name = "other"
+    let fixture = AgentFixture([.browser, other])
+    try await fixture.logIn()
+    try await fixture.logIn("other", request: "two")
+    let first = try await fixture.call(TokenGet(account: "work"))
+    // The machine stood still; the wall clock is set right only later.
+    fixture.transport.withServer { $0.options.clockSkewSeconds = 5_000 }
+    _ = try await fixture.call(TokenGet(account: "other", force: true))
+    fixture.clock.setWall(fixture.clock.now().wallSeconds + 5_000)
+    fixture.transport.withServer { $0.options.clockSkewSeconds = 0 }
+    #expect(try await fixture.call(TokenGet(account: "work")).accessToken != first.accessToken)
+  }
+
+  @Test("a second pause while a server is asked for the time is noticed")
+  func twice() async throws {
+    let fixture = AgentFixture()
+    try await fixture.logIn()
+    let first = try await fixture.call(TokenGet(account: "work"))
+    fixture.clock.setWall(fixture.clock.now().wallSeconds + 100)
+    fixture.transport.withServer { $0.options.delayMilliseconds[.metadata] = 4_000 }
+    async let asking = fixture.call(TokenGet(account: "work"))
+    try await fixture.clock.sleepers(until: 4)
+    fixture.clock.setWall(fixture.clock.now().wallSeconds + 5_000)
+    fixture.transport.withServer { $0.options.delayMilliseconds[.metadata] = 0 }
+    fixture.clock.advance(by: 4)
+    _ = try await asking
+    #expect(try await fixture.call(TokenGet(account: "work")).accessToken != first.accessToken)
   }
 
   @Test("a clock that is hours wrong is told from the first answer on, and costs no token a second of its life")

@@ -30,13 +30,13 @@ struct ServiceWaitersTests {
   func time() async {
     var waiters = ServiceWaiters()
     await wait { first in
-      waiters.add(first, 1, for: .clocks)
-      waiters.giveUp(2, .clocks)
+      waiters.add(first, 1, for: .clock("work"))
+      waiters.giveUp(2, .clock("work"))
       waiters.giveUp(1, .idle)
-      #expect(waiters.isAwaited(.clocks))
-      waiters.giveUp(1, .clocks)
+      #expect(waiters.isAwaited(.clock("work")))
+      waiters.giveUp(1, .clock("work"))
     }
-    #expect(!waiters.isAwaited(.clocks))
+    #expect(!waiters.isAwaited(.clock("work")))
   }
 
   @Test("without accounts no change comes about: its asker is told of the lock, and a logout waits no longer")

@@ -167,9 +167,11 @@ final class MachineDriver {
   /// What waits to be revoked is asked for.
   func asksForRevocation() { happens(.revocationAsked(before: LoginAtServer(underWayBy: .plain))) }
 
-  func ages(by seconds: Double, before: Moment) {
+  /// The machine stood still before `noticed`, for `seconds` by the clock of its server.
+  func ages(by seconds: Int64, before noticed: Moment) {
     lastID += 1
-    happens(.aged(seconds: seconds, before: before, lastID))
+    func clock(_ date: Int64) -> ServerClock { ServerClock(dateSeconds: date, sent: noticed, received: noticed) }
+    happens(.aged(MissedTime(clock: clock(1_000_001 + seconds), former: clock(1_000_000), noticed: noticed), lastID))
   }
 
   func timesOut(_ id: UInt64) { happens(.timedOut([id])) }

@@ -68,6 +68,38 @@ struct ReuseWindowTests {
   }
 
   @Test(
+    "of a machine that stood still the wall clock tells: nothing is sent after the window, beside the first or after its loss",
+    arguments: [31.0, 7_200])
+  func stoodStill(pause: Double) {
+    let (driver, id) = sending()
+    driver.givesPlaces = false
+    driver.pass(15)
+    driver.now.wallSeconds += pause
+    driver.placed()
+    #expect(driver.saving == nil)
+    driver.endsDurably(.sentNoAnswer("closed"))
+    #expect(driver.failure(id) == .loginRequired && driver.durable?.grant?.verdict?.isUnconfirmed == true)
+    let next = MachineDriver(.expired().withIntent(attempt: 1), .plain.with { $0.reuseGraceSeconds = 30 })
+    next.pass(5)
+    next.now.wallSeconds += pause
+    next.wakes()
+    next.saved()
+    #expect(next.sent.isEmpty && next.durable?.grant?.verdict?.isUnconfirmed == true)
+  }
+
+  @Test("a clock that was set, as its server tells, ends no window")
+  func clockSet() {
+    let driver = MachineDriver(.expired().withIntent(attempt: 1), .plain.with { $0.reuseGraceSeconds = 30 })
+    driver.pass(5)
+    driver.now.wallSeconds += 7_200
+    driver.ages(by: 0, before: driver.now)
+    driver.saved()
+    driver.wakes()
+    driver.saved()
+    #expect(driver.sent.count == 1)
+  }
+
+  @Test(
     "a sending from the future, by a clock that was set back, may be of any age: nothing is sent after it",
     arguments: [
       Moment(bootID: "boot-2", bootSeconds: 5, wallSeconds: 0),

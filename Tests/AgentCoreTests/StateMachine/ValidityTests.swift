@@ -195,8 +195,7 @@ struct ClockTests {
     driver.endsDurably(.granted("a2"))
     #expect(driver.token(id) == "a2")
     driver.ages(by: 3_000, before: noticed)
-    driver.saved()
-    #expect(driver.durable?.token(.standard)?.remaining(at: driver.now) == 3_600)
+    #expect(driver.saving == nil && driver.durable?.token(.standard)?.remaining(at: driver.now) == 3_600)
   }
 
   @Test("a token that comes with a Date carries how wrong the clock was")

@@ -69,9 +69,9 @@ extension AccountStateMachine {
     case replaced(AccountRecord?, afterRollback: UInt64?)
     /// The time of `wake(at:)` has come. `asked`: boot time of the last request that was answered without the machine.
     case woke(asked: Double?)
-    /// The machine stood still: what was received at `before` or earlier is `seconds` older than its clock knew. The id
+    /// The wall clock had moved, and its server was asked for the time: the machine may have stood still. The id
     /// names the change that makes it durable; until then it holds all the same.
-    case aged(seconds: Double, before: Moment, ChangeID)
+    case aged(MissedTime, ChangeID)
     /// What keeps it from sending, as its server was seen last, and the servers of its next revocations. `beside`: logins
     /// of other accounts, and those under way, that they could end. `lender`: why its tokens, which were got for another
     /// account's, are given to nobody. `order`: see ``AccountRecord/order``, of what is kept by the next event.

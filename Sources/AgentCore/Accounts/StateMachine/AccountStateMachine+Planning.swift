@@ -33,14 +33,20 @@ extension AccountStateMachine {
     return RequestToSend(key: due.key, priority: .plan(due: due.at))
   }
 
-  mutating func age(by seconds: Double, before: Moment, id: ChangeID) -> [Action] {
-    record?.age(by: seconds, before: before)
-    unsaved?.age(by: seconds, before: before)
-    if case .saving(var candidate, let purpose) = phase {
-      candidate?.age(by: seconds, before: before)
+  mutating func age(by missed: MissedTime, id: ChangeID) -> [Action] {
+    let before = record
+    record?.age(by: missed)
+    unsaved?.age(by: missed)
+    switch phase {
+    case .saving(var candidate, let purpose):
+      candidate?.age(by: missed)
       phase = .saving(candidate, purpose)
+    case .sending(var flight):
+      flight.age(by: missed)
+      phase = .sending(flight)
+    default: break
     }
-    guard isIdle, unsaved == nil, let record else { return [.publish] }
+    guard isIdle, unsaved == nil, let record, record != before else { return [.publish] }
     return [.publish] + save(record, for: .change(id, eases: false))
   }
 

@@ -120,7 +120,7 @@ package struct AccountStateMachine: Sendable {
     case .woke(let asked):
       noteAsked(asked)
       return isIdle ? proceed(at: now) : []
-    case .aged(let seconds, let before, let id): return age(by: seconds, before: before, id: id)
+    case .aged(let missed, let id): return age(by: missed, id: id)
     case .held(let hold, let revocationHolds, let logins, let lenderFault, let order):
       self.hold = hold
       self.order = order

@@ -1,0 +1,34 @@
+/// What a server's clock says, asked after the wall clock has moved beside the boot clock: how much older what was received before is
+/// than the boot clock knows, since the machine stood still.
+package struct MissedTime: Sendable {
+  /// What the server has just said, and what it had said last; nil: nothing in this boot.
+  private let clock: ServerClock
+  private let former: ServerClock?
+  private let noticed: Moment
+
+  /// `noticed` is the moment at which the wall clock had moved.
+  package init(clock: ServerClock, former: ServerClock?, noticed: Moment) {
+    self.clock = clock
+    self.former = former
+    self.noticed = noticed
+  }
+
+  /// `moment` as the clocks count it now: with the time that was missed since then, and by the wall clock as it is now.
+  /// What came later, or in another boot, is as it was.
+  package func applied(to moment: Moment) -> Moment {
+    guard moment.bootID == noticed.bootID, moment.bootSeconds <= noticed.bootSeconds else { return moment }
+    let missed = clock.pauseSeconds(since: moment) ?? former.map(clock.pauseSeconds(since:)) ?? 0
+    var next = moment
+    if missed > ClockStepDetector.stepSeconds { next.bootSeconds -= missed }
+    guard ClockStepDetector(at: noticed).hasMoved(at: next) else { return next }
+    next.wallSeconds = next.bootSeconds + noticed.wallSeconds - noticed.bootSeconds
+    // At the server it was what it was.
+    if let behind = moment.behindSeconds { next.behindSeconds = moment.wallSeconds + behind - next.wallSeconds }
+    return next
+  }
+
+  /// The longest time that was certainly missed since the server's last answer; nil: none that counts.
+  package var seconds: Double? {
+    former.map(clock.pauseSeconds(since:)).flatMap { $0 > ClockStepDetector.stepSeconds ? $0 : nil }
+  }
+}
