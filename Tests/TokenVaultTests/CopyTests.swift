@@ -70,9 +70,9 @@ struct CopyTests {
   func size() async throws {
     let (vault, path) = try await vaultWithCopy()
     #expect(truncate(path, off_t(CopyChecker.maximumByteCount) + 1) == 0)
-    #expect(await refusal(vault, path).contains("256 MiB is the most"))
+    #expect(await refusal(vault, path).contains("1024 MiB is the most"))
     #expect(truncate(path, 3 << 30) == 0)
-    #expect(await refusal(vault, path).contains("256 MiB is the most"))
+    #expect(await refusal(vault, path).contains("1024 MiB is the most"))
   }
 
   @Test("Rows that its catalogue does not know are counted")

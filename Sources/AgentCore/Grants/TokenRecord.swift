@@ -25,6 +25,14 @@ package struct TokenRecord: Sendable, Equatable, Codable {
     self.lifeSeconds = lifeSeconds
   }
 
+  /// Bytes that the access tokens of an account take together, at most, but for the newest: four of the longest.
+  package static let limitBytes = 128 << 10
+
+  /// Of what a server or a caller has chosen in it.
+  var byteCount: Int {
+    accessToken.secret.count + (scope + key.scope + key.resource + key.audience).reduce(0) { $0 + $1.utf8.count }
+  }
+
   package var fingerprint: Fingerprint { Fingerprint(of: accessToken.secret) }
 
   /// Boot time, in the boot of `now`, at which its life ends; nil where the life is not known.

@@ -25,7 +25,7 @@ package struct VaultCheck: RequestParameters, Equatable {
   package static let method = Method.vaultCheck
 
   /// What a backup may have.
-  package static let maximumFileBytes = 256 << 20
+  package static let maximumFileBytes = 1 << 30
 
   /// Of a backup, absolute; nil: the vault itself.
   package var path: String?

@@ -191,7 +191,7 @@ extension FileBytes {
   static func copy(_ source: String, to target: String, limit: Int) throws(CommandError) -> Int32 {
     try copy(source, to: target, takingAway: false) { count throws(CommandError) in
       guard count <= limit else {
-        throw .local("\(source) has \(count >> 20) MiB: more than the \(limit >> 20) of any vault", status: 3)
+        throw .local("\(source) has \(count >> 20) MiB: more than the \(limit >> 20) that a copy may have", status: 3)
       }
     }
   }

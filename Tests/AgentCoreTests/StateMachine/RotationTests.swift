@@ -133,6 +133,13 @@ struct RotationTests {
       driver.endsDurably(.granted("t\(index)", refreshToken: "r\(index)"))
     }
     #expect(driver.durable?.tokens.count == TokenKey.limit)
+    // Of a server whose tokens are as long as they may be.
+    for index in 0..<20 {
+      driver.ask(TokenKey(scope: ["l\(index)"]))
+      driver.saved()
+      driver.endsDurably(.granted(String(repeating: "t", count: 32_000), refreshToken: "long\(index)"))
+    }
+    #expect(driver.durable?.tokens.map(\.accessToken.secret.count) == Array(repeating: 32_000, count: 4))
     driver.define(.plain.with { $0.refreshRevokesAccessToken = true })
     driver.ask(TokenKey(scope: ["last"]))
     driver.saved()

@@ -135,12 +135,12 @@ def test_no_file_that_is_checked_takes_the_agent_s_memory(vault, statements, opt
 def test_a_file_too_large_for_a_vault_is_refused_before_a_byte_of_it_is_copied(vault):
     sparse = vault.root / "sparse"
     with sparse.open("wb") as file:
-        file.truncate((256 << 20) + 1)
+        file.truncate((1 << 30) + 1)
     result = vault_command(vault, "check", sparse, check=False)
-    assert result.status == 3 and "more than the 256 of any vault" in result.stderr
+    assert result.status == 3 and "more than the 1024 that a copy may have" in result.stderr
     with Wire(vault.socket) as wire:
         wire.request("vault.check", path=str(sparse))
-        assert "256 MiB is the most" in json.loads(wire.read_line())["error"]["message"]
+        assert "1024 MiB is the most" in json.loads(wire.read_line())["error"]["message"]
     folder = vault_file(vault).parent
     assert not list(folder.glob("vault.check*")) and not list(folder.glob("vault.given*"))
 

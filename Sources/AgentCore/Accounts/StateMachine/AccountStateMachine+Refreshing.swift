@@ -230,6 +230,13 @@ extension AccountStateMachine {
   private func tokens(_ old: [TokenRecord], adding token: TokenRecord) -> [TokenRecord] {
     // A server that kills the old access token with the refresh killed those of the other keys too.
     let kept = definition?.refreshRevokesAccessToken == true ? [] : old.filter { $0.key != token.key }
-    return Array((kept + [token]).suffix(TokenKey.limit))
+    let some = (kept + [token]).suffix(TokenKey.limit)
+    var left = TokenRecord.limitBytes
+    // The newest stays, whatever its size.
+    let fitting = some.reversed().prefix { one in
+      left -= one.byteCount
+      return left >= 0 || one == token
+    }
+    return fitting.reversed()
   }
 }
