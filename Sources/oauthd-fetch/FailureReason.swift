@@ -30,6 +30,7 @@ enum FailureReason {
     case CURLE_COULDNT_CONNECT, CURLE_SEND_ERROR, CURLE_RECV_ERROR, CURLE_GOT_NOTHING:
       stage.endsAtProxy ? .proxy : .connection
     case _ where isLineTooLong(code) && stage.endsAtProxy: .proxy
+    case CURLE_PEER_FAILED_VERIFICATION where stage.endsAtProxy, CURLE_SSL_CONNECT_ERROR where stage.endsAtProxy: .proxy
     case CURLE_PARTIAL_FILE, CURLE_HTTP2, CURLE_HTTP2_STREAM: .connection
     case CURLE_COULDNT_RESOLVE_HOST: .nameResolution
     case CURLE_PEER_FAILED_VERIFICATION: stage.isOutOfDate ? .tls : stage.isOtherName ? .otherName : .untrusted

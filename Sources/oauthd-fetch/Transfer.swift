@@ -120,7 +120,8 @@ final class Transfer {
       return FetchFailure(.clientCertificate, refusal)
     }
     let hint = CertificateDates.hint(verifyResults: verified, now: time(nil))
-    return FetchFailure(FailureReason.of(result, at: stage), text + hint)
+    let isProxys = stage.endsAtProxy && [CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_CONNECT_ERROR].contains(result)
+    return FetchFailure(FailureReason.of(result, at: stage), (isProxys ? "the proxy: " : "") + text + hint)
   }
 
   /// Plain http is loopback only; what goes there must not travel to a proxy.

@@ -3,7 +3,8 @@
 import pytest
 
 from network.accounts import endpoints, log_in_by_password, write_account, write_settings
-from network.listeners import ConnectProxy, Silent
+from network.identities import Authority
+from network.listeners import ConnectProxy, Silent, server_tls
 from support.login import get_token, log_in, wait_until
 
 TLS = dict(tls=True, access_ttl=6)
@@ -157,6 +158,16 @@ def test_a_proxy_that_fails_is_named_and_costs_no_login(home, agent, world, prox
     write_settings(home)
     home.oauthctl("reload")
     wait_until(lambda: home.oauthctl("get-token", "work", check=False).status == 0, 60, "a token again")
+
+
+def test_a_proxy_whose_certificate_is_refused_is_named_and_not_the_server(home, agent, world, scratch):
+    server = world(**TLS)
+    with ConnectProxy(tls=server_tls(Authority(scratch / "stranger").issue("proxy"))) as proxy:
+        account(home, server, proxy=f"https://localhost:{proxy.port}")
+        failed = log_in_by_password(home, "work", check=False)
+        assert failed.status == 6 and f"the proxy https://localhost:{proxy.port}" in failed.stderr, failed
+        assert "certificate" in failed.stderr and "check the server's address" not in failed.stderr, failed
+        assert proxy.targets == []
 
 
 def test_a_login_by_a_proxy_that_is_not_there_sends_nobody_to_the_server(home, agent, world):

@@ -1,0 +1,89 @@
+"""A machine that stands still, as a paused virtual machine does: its boot clock does not know, and its wall clock is set right after."""
+
+import email.utils
+import threading
+import time
+
+import pytest
+
+from crowd.wall import Wall
+from login.provider import Provider, use_silent_browser
+from support.login import wait_until
+
+WINDOW_SECONDS = 6
+
+
+class Strict(Provider):
+    """Tells its time, `ahead` of this machine's. It takes a refresh token once, and again within its window: after that it ends the
+    login. The first answer to a refresh is held until `answers` is set."""
+
+    def __init__(self):
+        self.ahead, self.first_uses, self.is_dead = 0, {}, False
+        self.answers, self.held = threading.Event(), threading.local()
+        self.answers.set()
+        super().__init__()
+
+    def answer(self, method, url, fields, body):
+        status, headers, answer = super().answer(method, url, fields, body)
+        now = time.time() + self.ahead
+        if "grant_type=refresh_token" in body:
+            token = self.form("refresh_token")["refresh_token"]
+            self.is_dead |= now - self.first_uses.setdefault(token, now) > WINDOW_SECONDS
+            if self.is_dead:
+                status, answer = "400 Bad Request", {"error": "invalid_grant"}
+            elif self.kinds().count("refresh_token") == 1:
+                self.answers.wait(60)
+        return status, {**headers, "Date": email.utils.formatdate(now, usegmt=True)}, answer
+
+
+@pytest.fixture
+def paused(home):
+    """The server, an agent that is logged in there, and what lets time pass that the machine does not see."""
+    wall = Wall(home.root)
+    use_silent_browser(home)
+    with Strict() as server:
+        home.agent.start(environment=wall.environment)
+        home.oauthctl("vault", "create")
+        server.define(home, 'scope = "read"', 'keep = "on-demand"', f"reuse_grace_s = {WINDOW_SECONDS}")
+        home.oauthctl("login", "work")
+
+        def stand_still(seconds):
+            server.ahead = seconds
+            wall.set(seconds)
+
+        yield server, stand_still, wall
+        server.answers.set()
+        home.agent.stop()
+
+
+@pytest.mark.parametrize("seconds", [20, 7_200])
+def test_no_refresh_token_is_sent_again_after_its_window_where_the_machine_stood_still(home, paused, seconds):
+    server, stand_still, _ = paused
+    server.answers.clear()
+    asking = home.start(home.programs / "oauthctl", "get-token", "work", "--force", "--timeout", "10")
+    wait_until(lambda: "refresh_token" in server.kinds(), 20, "a refresh")
+    stand_still(seconds)
+    asking.communicate(timeout=60)
+    assert server.kinds().count("refresh_token") == 1 and not server.is_dead
+    server.answers.set()
+    token = wait_until(lambda: home.oauthctl("get-token", "work", check=False).stdout.strip(), 30, "the answer is kept")
+    assert token == f"access-{server.tokens}" and not server.is_dead
+
+
+@pytest.mark.parametrize("how", ["while it runs", "between two agents", "killed", "locked"])
+def test_no_dead_token_is_given_after_the_machine_stood_still(home, paused, how):
+    server, stand_still, wall = paused
+    first = home.oauthctl("get-token", "work").stdout
+    if how == "killed":
+        home.agent.kill()
+    elif how == "between two agents":
+        home.agent.stop()
+    elif how == "locked":
+        home.oauthctl("vault", "lock")
+    stand_still(7_200)
+    if how == "locked":
+        home.oauthctl("vault", "unlock")
+    elif how != "while it runs":
+        home.agent.start(environment=wall.environment)
+    assert home.oauthctl("get-token", "work").stdout != first
+    assert server.kinds().count("refresh_token") == 1
