@@ -1,4 +1,7 @@
-"""A machine that stands still, as a paused virtual machine does: its boot clock does not know, and its wall clock is set right after."""
+"""A machine that stands still, as a paused virtual machine does.
+
+Its boot clock does not know, and its wall clock is set right after.
+"""
 
 import email.utils
 import threading
@@ -14,8 +17,8 @@ WINDOW_SECONDS = 6
 
 
 class Strict(Provider):
-    """Tells its time, `ahead` of this machine's. It takes a refresh token once, and again within its window: after that it ends the
-    login. The first answer to a refresh is held until `answers` is set."""
+    """Tells its time, `ahead` of this machine's. It takes a refresh token once, and again within its window: after that it
+    ends the login. The first answer to a refresh is held until `answers` is set."""
 
     def __init__(self):
         self.ahead, self.first_uses, self.is_dead = 0, {}, False
