@@ -48,6 +48,19 @@ package enum Method: String, CaseIterable, Sendable {
     ].contains(self)
   }
 
+  /// Whether it changes what is kept of an account: it waits for a request of that account which is under way.
+  package var isAccountChange: Bool {
+    switch self {
+    case .accountForget, .accountAccept, .accountImport, .secretSet, .secretForget, .keySet, .logout: true
+    case .agentHello, .agentStatus, .tokenGet, .tokenReject, .tokenID, .dpopProof, .loginStart, .loginWait,
+      .loginComplete, .loginConfirm, .loginCancel, .serverFind, .clientRegister, .providerList, .providerShow,
+      .accountCheck, .accountList, .accountShow, .configReload, .vaultCreate, .vaultStatus, .vaultLock, .vaultUnlock,
+      .vaultSlots, .vaultSetSlot, .vaultRemoveSlot, .vaultRekey, .vaultConfirmCode, .vaultBackup, .vaultCheck,
+      .vaultAcceptRollback, .eventsSubscribe:
+      false
+    }
+  }
+
   /// Whether a caller may send it again when the connection ended before an answer: doing it twice leaves what doing
   /// it once leaves.
   package var isRepeatable: Bool {

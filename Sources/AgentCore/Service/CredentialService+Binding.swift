@@ -51,7 +51,8 @@ extension CredentialService {
     try await change(
       name,
       .accept(
-        binding, from: grant.binding, login: grant.loginID, lenders: lenders, secrets: agreement.secrets))
+        binding, from: grant.binding, shown: definition, login: grant.loginID, lenders: lenders,
+        secrets: agreement.secrets))
     answer.accepted = true
     return answer
   }

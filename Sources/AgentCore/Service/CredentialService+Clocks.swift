@@ -48,21 +48,24 @@ extension CredentialService {
       names[route, default: []].append(name)
       bindings[route] = account.machine.record?.grant?.binding
     }
-    ready.awaitClocks(of: names.values.joined(), at: noticed)
+    waiters.clockRound += 1
+    let round = waiters.clockRound
+    ready.awaitClocks(of: names.values.joined(), at: noticed, round: round)
     for (route, binding) in bindings {
       Task {
-        let resolver = ServerResolver(transport: ObservedTransport(service: self, account: nil))
+        let resolver = ServerResolver(transport: ObservedTransport(service: self, account: nil, isClock: true))
         self.told(await resolver.clock(binding, time: self.time), by: route, noticed: noticed)
       }
     }
-    waiters.clockRound += 1
-    let (round, all) = (waiters.clockRound, Array(names.values.joined()))
     Task {
       try? await self.time.sleep(seconds: Self.clockSeconds)
-      // A later one has begun.
-      if self.waiters.clockRound == round { self.settle(all) }
+      // Also one whose login has ended meanwhile. Who was asked again since has a time of its own.
+      self.settle(self.ready.awaitingClocks(since: round))
     }
   }
+
+  /// Whether nothing of the account is given or sent until its server has told the time.
+  func awaitsClock(_ name: String) -> Bool { ready.awaitsClock(name) && accounts[name]?.timedRoute != nil }
 
   /// How long a server is waited for that does not tell the time, in seconds.
   static let clockSeconds = 5.0

@@ -20,7 +20,7 @@ extension CredentialService {
     askServersForTheTime()
     var choice = try select(request)
     // Mostly once: the clock may move again meanwhile.
-    while ready.awaitsClock(choice.name) {
+    while awaitsClock(choice.name) {
       let left = bounds.timeoutSeconds - time.now().seconds(since: began)
       guard left > 0 else { throw .clockIsAsked(choice.name) }
       await wait(for: .clock(choice.name), seconds: left)
@@ -63,7 +63,7 @@ extension CredentialService {
     do throws(AgentFailure) {
       let bounds = try TokenBounds(request)
       let choice = try select(request)
-      if mayBeMended(choice.name) || ready.awaitsClock(choice.name) { return askApart(question) }
+      if mayBeMended(choice.name) || awaitsClock(choice.name) { return askApart(question) }
       try checkBinding(choice.name, isProven: false)
       try checkNeeded(request, choice.name)
       let waiter = try waiter(request, choice.name, timeoutSeconds: bounds.timeoutSeconds)

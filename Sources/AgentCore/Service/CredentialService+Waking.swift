@@ -62,7 +62,7 @@ extension CredentialService {
     guard !isClosed, let account = accounts[name] else { return }
     askServersForTheTime()
     // Nothing is due before its server has told the time. Then it is woken.
-    if ready.awaitsClock(name) { return }
+    if awaitsClock(name) { return }
     event(account, .woke(asked: ready.asked(name)), ahead: SharedSleep.toleranceSeconds)
   }
 }

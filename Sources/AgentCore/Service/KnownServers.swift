@@ -23,9 +23,14 @@ struct ServerRoute: Hashable {
   static let discoveries = ServerRoute("discoveries", HTTPRoute())
 
   /// The route under which the queue counts what this server is told to revoke.
-  var revocations: ServerRoute {
+  var revocations: ServerRoute { route(" revocations") }
+
+  /// The route under which it counts the question what time it is there.
+  var clocks: ServerRoute { route(" clocks") }
+
+  private func route(_ end: String) -> ServerRoute {
     var route = self
-    route.origin += " revocations"
+    route.origin += end
     return route
   }
 

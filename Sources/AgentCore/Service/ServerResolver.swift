@@ -150,7 +150,7 @@ package struct ServerResolver: Sendable {
     guard let issuer = try? Issuer(binding.issuer) else { return nil }
     var route = binding.route
     route.connectTimeoutMilliseconds = 2_000
-    route.timeoutMilliseconds = 5_000
+    route.timeoutMilliseconds = 3_000
     let sent = time.now()
     guard
       case .answered(let answer) = await transport.perform(HTTPRequest(.get, issuer.metadataURL(.openID)), route: route),

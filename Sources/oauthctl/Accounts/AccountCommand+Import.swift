@@ -158,10 +158,9 @@ extension AccountCommand {
       definitionDigest: String?
     ) throws(CommandError) -> AccountImportAnswer {
       func look(_ digest: String?) throws(CommandError) -> AccountImportAnswer {
-        try context.agent.call(
+        try context.agent.ask(
           AccountImport(
-            account: name, dryRun: true, clientSecret: credential.clientSecret, definitionDigest: digest),
-          timeoutMilliseconds: 90_000)
+            account: name, dryRun: true, clientSecret: credential.clientSecret, definitionDigest: digest))
       }
       try VaultCreation(context: context).createIfAbsent()
       var shown = try look(definitionDigest)
@@ -195,12 +194,12 @@ extension AccountCommand {
       }
       // What the file was written for has not been done yet.
       if let number = Interrupts.putOff { throw .silent(status: 128 + number) }
-      return try context.agent.call(
+      return try context.agent.ask(
         AccountImport(
           account: name, refreshToken: credential.refreshToken, accessToken: credential.accessToken,
           clientSecret: credential.clientSecret, expiresAt: credential.expiresAt,
           scope: credential.scope.map(NewAccount.scopes), replaces: shown.login,
-          bindingDigest: shown.bindingDigest), timeoutMilliseconds: 90_000)
+          bindingDigest: shown.bindingDigest))
     }
 
     /// Uses the refresh token, so that a person hears now of one that does not work. It stays: the server may be wrong today.

@@ -23,7 +23,8 @@ protocol AgentCalling: Sendable {
 extension AgentCalling {
   /// Asks with the time that methods without a wait of their own need. `account` is named in the failure.
   func ask<P: RequestParameters>(_ parameters: P, about account: String? = nil) throws(CommandError) -> P.Answer {
-    try call(parameters, about: account, timeoutMilliseconds: WireLimits.defaultTimeoutMilliseconds + 5_000)
+    let limit = P.method.isAccountChange ? WireLimits.changeMilliseconds : WireLimits.defaultTimeoutMilliseconds + 5_000
+    return try call(parameters, about: account, timeoutMilliseconds: limit)
   }
 
   /// `call` that names the account in the failure.

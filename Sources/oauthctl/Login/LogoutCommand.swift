@@ -10,7 +10,7 @@ struct LogoutCommand: ContextCommand {
 
   func run(_ context: CommandContext) throws(CommandError) {
     try AccountName.check(name)
-    let answer = try context.agent.call(Logout(account: name), about: name, timeoutMilliseconds: 90_000)
+    let answer = try context.agent.ask(Logout(account: name), about: name)
     context.terminal.say(Self.sentence(answer, name))
   }
 

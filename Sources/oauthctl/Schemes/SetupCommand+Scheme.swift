@@ -35,7 +35,7 @@ extension SetupCommand {
         }
         text = written
       }
-      let old = list.text ?? ""
+      let old = try Self.text(of: shown[1], in: list, handler)
       let new = changed(old, for: handler)
       if entry.text == text, new == old {
         context.terminal.say(remove ? "\(scheme) is not set up." : "\(scheme) is set up already.")
@@ -105,7 +105,7 @@ extension SetupCommand {
           throw .configuration(
             "\(list.path) was turned to another file meanwhile, which is left as it is", next: "try again")
         }
-        let old = list.text ?? ""
+        let old = try Self.text(of: state, in: list, handler)
         let new = changed(old, for: handler)
         if new == old { return }
         if new.isEmpty, state.linkTarget == nil {
@@ -132,11 +132,7 @@ extension SetupCommand {
       }
       let list = SettingsFile(path: configuration + "/mimeapps.list")
       // What cannot be put back as it was is not written over.
-      for file in [SettingsFile(path: entry), list] where file.exists && file.current == nil {
-        throw .configuration(
-          "\(file.path) is no file of at most 1 MiB; nothing is written",
-          next: .run("ls -lL \(ShellWord.quoted(file.path))"))
-      }
+      try Self.checkReadable(SettingsFile(path: entry).state, at: entry)
       if let target = SettingsFile(path: entry).linkTarget {
         throw .configuration(
           "\(entry) is a link to \(target), and would be replaced; nothing is written",
@@ -147,12 +143,28 @@ extension SetupCommand {
           "\(entry) is no text, so it could not be put back; nothing is written",
           next: .run("mv \(ShellWord.quoted(entry)) \(ShellWord.quoted(entry + ".old"))"))
       }
-      if let text = list.text, text.utf8.contains(0x0D) || text.unicodeScalars.contains("\u{FFFD}") {
+      return (SettingsFile(path: entry), list)
+    }
+
+    /// What is in the list, which may be another one each time it is looked at; empty where there is none.
+    private static func text(
+      of state: SettingsFile.State, in list: SettingsFile, _ handler: SchemeHandler
+    ) throws(CommandError) -> String {
+      try checkReadable(state, at: list.path)
+      let bytes = state.content?.bytes ?? []
+      guard !bytes.contains(0x0D), let text = String(validating: bytes, as: UTF8.self) else {
         throw .configuration(
           "\(list.path) holds line ends or characters that could not be written back as they are; nothing is written",
           next: "change in that file, below [Default Applications], what belongs to \(handler.entry)")
       }
-      return (SettingsFile(path: entry), list)
+      return text
+    }
+
+    private static func checkReadable(_ state: SettingsFile.State, at path: String) throws(CommandError) {
+      guard state.exists, state.content == nil else { return }
+      throw .configuration(
+        "\(path) cannot be read, or is no file of at most 1 MiB; nothing is written",
+        next: .run("ls -lL \(ShellWord.quoted(path))"))
     }
 
     private static func changes(_ file: SettingsFile, to text: String, _ environment: Environment) -> [String] {

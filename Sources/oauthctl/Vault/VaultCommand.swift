@@ -65,7 +65,9 @@ struct VaultCommand: ParsableCommand {
     }
 
     private func lock(_ context: CommandContext) throws(CommandError) -> VaultLockAnswer {
-      do throws(CommandError) { return try context.agent.call(VaultLock(), timeoutMilliseconds: 90_000) } catch {
+      do throws(CommandError) {
+        return try context.agent.call(VaultLock(), timeoutMilliseconds: WireLimits.changeMilliseconds)
+      } catch {
         // What could not be kept is told, and the keys are forgotten all the same.
         let state = try? context.agent.ask(VaultStatusRequest()).state
         if state == .locked || state == .damaged { context.terminal.say("The vault is locked.") }

@@ -134,6 +134,26 @@ struct ClockServiceTests {
     #expect(try await fixture.call(TokenGet(account: "work")).accessToken != first.accessToken)
   }
 
+  @Test("a login that ends while its server is asked for the time, and the next one, are not held for ever")
+  func loggedOutMeanwhile() async throws {
+    let fixture = AgentFixture()
+    try await fixture.logIn()
+    fixture.clock.setWall(fixture.clock.now().wallSeconds + 100)
+    fixture.transport.withServer { $0.options.delayMilliseconds[.metadata] = 60_000 }
+    async let asking = failure(TokenGet(account: "work", timeoutMilliseconds: 1_000), fixture)
+    try await fixture.clock.sleepers(until: 60)
+    fixture.clock.advance(by: 1)
+    _ = await asking
+    _ = try await fixture.call(Logout(account: "work"))
+    fixture.clock.setWall(fixture.clock.now().wallSeconds + 200)
+    #expect(await failure(TokenGet(account: "work"), fixture)?.kind == .loginRequired)
+    fixture.clock.advance(by: 5)
+    fixture.transport.withServer { $0.options.delayMilliseconds[.metadata] = 0 }
+    try await fixture.logIn(request: "two")
+    _ = try await fixture.call(TokenGet(account: "work"))
+    try await eventually("the ready token is given") { readyAnswer(fixture) }
+  }
+
   @Test("a second pause while a server is asked for the time is noticed")
   func twice() async throws {
     let fixture = AgentFixture()

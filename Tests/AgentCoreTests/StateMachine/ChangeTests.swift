@@ -235,6 +235,22 @@ struct ChangeTests {
     #expect(driver.durable?.grant?.binding == elsewhere)
   }
 
+  @Test("what a person agreed to behind a refresh is not applied once the file says something else again")
+  func putBackMeanwhile() {
+    let shown = AccountDefinition.plain.with { $0.clientID = "other" }
+    let driver = MachineDriver(.expired(), .plain)
+    driver.ask()
+    driver.saved()
+    driver.define(shown)
+    var agreed = DefinitionBinding.plain
+    agreed.clientID = "other"
+    let id = driver.change(.accept(agreed, from: .plain, shown: shown))
+    driver.define(.plain)
+    driver.endsDurably(.granted("a2", refreshToken: "r2"))
+    while driver.saving != nil { driver.saved() }
+    #expect(driver.failed(id) == .definitionChanged && driver.durable?.grant?.binding == .plain)
+  }
+
   @Test(
     "a secret typed for one server is not kept for another that the file names by now", arguments: SecretKind.allCases)
   func misplaced(_ kind: SecretKind) {

@@ -17,8 +17,10 @@ WINDOW_SECONDS = 6
 
 
 class Strict(Provider):
-    """Tells its time, `ahead` of this machine's. It takes a refresh token once, and again within its window: after that it
-    ends the login. The first answer to a refresh is held until `answers` is set."""
+    """Tells its time, `ahead` of this machine's. It takes a refresh token once, and again within its window.
+
+    After that it ends the login. The first answer to a refresh is held until `answers` is set.
+    """
 
     def __init__(self):
         self.ahead, self.first_uses, self.is_dead = 0, {}, False

@@ -39,16 +39,14 @@ def family(number):
 
 def set_user_id_bit():
     path = f"{runtime}/oauthctl/set-user-id"
-    open(path, "w").close()
-    os.chmod(path, 0o4700)
+    os.close(os.open(path, os.O_WRONLY | os.O_CREAT, 0o4700))
     os.unlink(path)
 
 
 def foreign_entry():
     path = f"{runtime}/oauthctl/foreign"
-    with open(path, "wb") as file:
+    with open(os.open(path, os.O_WRONLY | os.O_CREAT, 0o700), "wb") as file:
         file.write(SELF_EXIT)
-    os.chmod(path, 0o700)
     try:
         status = subprocess.run([path], check=False).returncode
     finally:
@@ -124,6 +122,10 @@ PROBES = {
     "make a folder in the home": make_folder,
     "make a link in the home": make_link,
     "change what a device is set to": set_device,
+    "change rights": lambda: os.chmod(KEPT, 0o600),
+    "change times": lambda: os.utime(KEPT),
+    "set an attribute": lambda: os.setxattr(KEPT, "user.probe", b"x"),
+    "empty a file by its name": lambda: os.truncate(KEPT, 0),
     "read the clock's settings": read_clock_settings,
     "new privileges": lambda: status("NoNewPrivs"),
     "Unix sockets": lambda: family(socket.AF_UNIX),

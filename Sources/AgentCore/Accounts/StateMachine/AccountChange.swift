@@ -19,11 +19,11 @@ package enum AccountChange: Sendable {
   case setCertificate(Secret, of: StoredSecret)
   /// `shown` is the one that a person was shown: another is kept. Nil: whichever is there.
   case forgetSecret(SecretKind, shown: StoredSecret? = nil)
-  /// Binds the grant, if it is still bound to `from`, to what a person agreed to. `login` is its `GrantRecord.loginID`, and `secrets`
-  /// are those that were looked at; nil: any. `lenders` are those of the logins that lend to it now.
+  /// Binds the grant, if it is still bound to `from`, to what a person agreed to. `shown` is the definition that it was made of,
+  /// `login` its `GrantRecord.loginID`, and `secrets` are those that were looked at; nil: any. `lenders` are those of the logins that lend to it now.
   case accept(
-    DefinitionBinding, from: DefinitionBinding, login: String? = nil, lenders: [String] = [],
-    secrets: SecretOrders? = nil)
+    DefinitionBinding, from: DefinitionBinding, shown: AccountDefinition? = nil, login: String? = nil,
+    lenders: [String] = [], secrets: SecretOrders? = nil)
   /// Notes whose the logins are that lend to the grant, if it is still bound to `from`: they are the ones agreed to.
   case keepLenders(LentTokens, from: DefinitionBinding)
   /// A refresh token came when another answer had been taken already, or after a lock.

@@ -89,8 +89,10 @@ extension AccountStateMachine {
       next.grant?.otherRefreshToken = nil
       next.grant?.tokenOrder = order
       next.intent = nil
-    case .accept(let binding, let from, let login, let lenders, let secrets):
-      guard next.grant?.binding == from, login == nil || login == next.grant?.loginID,
+    case .accept(let binding, let from, let shown, let login, let lenders, let secrets):
+      // Behind a refresh the file may have been put back.
+      guard next.grant?.binding == from, shown == nil || definition == shown,
+        login == nil || login == next.grant?.loginID,
         secrets == nil || secrets == SecretOrders(next)
       else { return [.changed(id, .changedMeanwhile(name))] + proceed(at: now) }
       next.move(to: binding)

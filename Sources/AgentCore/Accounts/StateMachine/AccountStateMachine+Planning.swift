@@ -37,14 +37,10 @@ extension AccountStateMachine {
     let before = record
     record?.age(by: missed)
     unsaved?.age(by: missed)
-    switch phase {
-    case .saving(var candidate, let purpose):
+    // What is under way has the server's time by its answer.
+    if case .saving(var candidate, let purpose) = phase {
       candidate?.age(by: missed)
       phase = .saving(candidate, purpose)
-    case .sending(var flight):
-      flight.age(by: missed)
-      phase = .sending(flight)
-    default: break
     }
     guard isIdle, unsaved == nil, let record, record != before else { return [.publish] }
     return [.publish] + save(record, for: .change(id, eases: false))

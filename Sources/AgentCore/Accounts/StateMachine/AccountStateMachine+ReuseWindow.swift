@@ -114,11 +114,6 @@ struct Flight: Sendable {
 
   var first: TokenCall? { calls.first }
 
-  /// The window counts on for those that were sent before the machine stood still.
-  mutating func age(by missed: MissedTime) {
-    for index in calls.indices { calls[index].started = missed.applied(to: calls[index].started) }
-  }
-
   /// Takes out a call that has ended; nil: it is not one of these.
   mutating func end(_ number: UInt64) -> TokenCall? {
     calls.firstIndex { $0.number == number }.map { calls.remove(at: $0) }
