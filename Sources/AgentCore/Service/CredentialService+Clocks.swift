@@ -48,19 +48,13 @@ extension CredentialService {
       names[route, default: []].append(name)
       bindings[route] = account.machine.record?.grant?.binding
     }
-    waiters.clockRound += 1
-    let round = waiters.clockRound
-    ready.awaitClocks(of: names.values.joined(), at: noticed, round: round)
-    for (route, binding) in bindings {
-      Task {
-        let resolver = ServerResolver(transport: ObservedTransport(service: self, account: nil, isClock: true))
-        self.told(await resolver.clock(binding, time: self.time), by: route, noticed: noticed)
-      }
-    }
+    let round = waiters.beginClockRound(at: noticed)
+    ready.awaitClocks(of: names.values.joined(), at: noticed, round: round.number)
+    for (route, binding) in bindings { ask(route, binding, round) }
     Task {
       try? await self.time.sleep(seconds: Self.clockSeconds)
       // Also one whose login has ended meanwhile. Who was asked again since has a time of its own.
-      self.settle(self.ready.awaitingClocks(since: round))
+      self.settle(self.ready.awaitingClocks(since: round.number))
     }
   }
 
@@ -70,17 +64,35 @@ extension CredentialService {
   /// How long a server is waited for that does not tell the time, in seconds.
   static let clockSeconds = 5.0
 
+  /// One question at a time: a server that does not answer is not asked again meanwhile, however often the clock moves.
+  private func ask(_ route: ServerRoute, _ binding: DefinitionBinding, _ round: ServiceWaiters.ClockRound) {
+    guard waiters.clockQuestions.insert(route).inserted else { return }
+    Task {
+      let resolver = ServerResolver(transport: ObservedTransport(service: self, account: nil, isClock: true))
+      self.told(await resolver.clock(binding, time: self.time), by: route, round)
+    }
+  }
+
   /// A server was asked for the time. `clock` nil: it has not told, and the boot clock stays in charge.
-  private func told(_ clock: ServerClock?, by route: ServerRoute, noticed: Moment) {
-    let names = accounts.filter { $0.value.timedRoute == route }.map(\.key)
+  private func told(_ clock: ServerClock?, by route: ServerRoute, _ round: ServiceWaiters.ClockRound) {
+    waiters.clockQuestions.remove(route)
+    var names = accounts.filter { $0.value.timedRoute == route }.map(\.key)
     if let clock {
       let server = servers.server(route)
-      let missed = MissedTime(clock: clock, former: server.clock, noticed: noticed)
+      let missed = MissedTime(clock: clock, former: server.clock, noticed: round.noticed)
       server.clock = clock
       if let seconds = missed.seconds {
         logger.notice("the machine stood still", metadata: ["seconds": "\(Int(seconds))", "server": "\(route.origin)"])
       }
       for name in names { if let account = accounts[name] { event(account, .aged(missed, nextID())) } }
+    }
+    // The clock has moved again since it was asked.
+    if waiters.clockRound.number > round.number,
+      let late = names.first(where: { ready.awaitsClock($0, after: round.number) }),
+      let binding = accounts[late]?.machine.record?.grant?.binding
+    {
+      ask(route, binding, waiters.clockRound)
+      names.removeAll { ready.awaitsClock($0, after: round.number) }
     }
     settle(names)
   }

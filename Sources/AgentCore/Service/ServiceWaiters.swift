@@ -14,9 +14,21 @@ struct ServiceWaiters {
 
   /// Those who have asked for a change, until it is durable or refused.
   var changes = Waiters<CheckedContinuation<AgentFailure?, Never>>()
-  /// How often servers were asked for the time.
-  var clockRound = 0
+  /// The last time that servers were asked for the time, since the wall clock had moved.
+  private(set) var clockRound = ClockRound(number: 0, noticed: Moment(bootID: "", bootSeconds: 0, wallSeconds: 0))
+  /// Servers that are asked just now.
+  var clockQuestions: Set<ServerRoute> = []
   private var tasks: [Event: Waiters<TimedWait>] = [:]
+
+  struct ClockRound {
+    let number: Int
+    let noticed: Moment
+  }
+
+  mutating func beginClockRound(at noticed: Moment) -> ClockRound {
+    clockRound = ClockRound(number: clockRound.number + 1, noticed: noticed)
+    return clockRound
+  }
 
   func isAwaited(_ event: Event) -> Bool { tasks[event] != nil }
 

@@ -130,7 +130,10 @@ package final class ReadyTokens: Sendable {
     }
   }
 
-  package func awaitsClock(_ account: String) -> Bool { state.withLock { $0.awaitingClock[account] != nil } }
+  /// Whether its server is still asked for the time, in a round after `round`.
+  package func awaitsClock(_ account: String, after round: Int = 0) -> Bool {
+    state.withLock { $0.awaitingClock[account].map { $0 > round } ?? false }
+  }
 
   /// The entries are right by the clocks as they are now.
   package func trustWall(at now: Moment) { state.withLock { $0.wall = ClockStepDetector(at: now) } }

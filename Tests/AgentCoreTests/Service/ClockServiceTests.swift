@@ -134,6 +134,26 @@ struct ClockServiceTests {
     #expect(try await fixture.call(TokenGet(account: "work")).accessToken != first.accessToken)
   }
 
+  @Test("a server that does not answer is asked once, however often the clock moves meanwhile")
+  func storm() async throws {
+    let fixture = AgentFixture()
+    try await fixture.logIn()
+    let before = metadataRequests(fixture)
+    fixture.transport.withServer { $0.options.delayMilliseconds[.metadata] = 3_000 }
+    var callers: [Task<AgentFailure?, Never>] = []
+    for _ in 1...20 {
+      fixture.clock.setWall(fixture.clock.now().wallSeconds + 100)
+      callers.append(Task { await failure(TokenGet(account: "work"), fixture) })
+      try await eventually("it was noticed") { fixture.ready.hasWallMoved(at: fixture.clock.now()) == false }
+    }
+    try await fixture.clock.sleepers(until: 3)
+    #expect(metadataRequests(fixture) <= before + 1)
+    fixture.transport.withServer { $0.options.delayMilliseconds[.metadata] = 0 }
+    fixture.clock.advance(by: 3)
+    for caller in callers { #expect(await caller.value == nil) }
+    #expect(metadataRequests(fixture) == before + 2, "once more, since it has moved")
+  }
+
   @Test("a login that ends while its server is asked for the time, and the next one, are not held for ever")
   func loggedOutMeanwhile() async throws {
     let fixture = AgentFixture()
