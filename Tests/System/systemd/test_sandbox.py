@@ -27,8 +27,10 @@ BY_UNIT = {
     "SystemCallFilter=@system-service": {"trace": "EPERM"},
     "SystemCallFilter=~@privileged @resources": {
         "scheduler": "EPERM", "read the clock's settings": "EPERM", "chroot": "EPERM"},
-    "SystemCallFilter=~chmod fchmod fchmodat setxattr lsetxattr fsetxattr removexattr lremovexattr fremovexattr": {
-        "change rights": "EPERM", "set an attribute": "EPERM"},
+    "SystemCallFilter=~@aio": {"io_uring": "EPERM"},
+    "SystemCallFilter=~chmod fchmod fchmodat fchmodat2 setxattr lsetxattr fsetxattr removexattr lremovexattr "
+    "fremovexattr": {
+        "change rights": "EPERM", "change rights by the newer call": "EPERM", "set an attribute": "EPERM"},
     "SystemCallFilter=~utime utimes utimensat futimesat truncate": {
         "change times": "EPERM", "empty a file by its name": "EPERM"},
     "UMask=0077": {"file mode mask": "0077"},
