@@ -44,7 +44,8 @@ struct CurlTests {
   @Test(
     "What would carry or leak credentials is refused",
     arguments: [
-      ["-u", "a:b"], ["-ua:b"], ["--user", "a"], ["--oauth2-bearer", "t"], ["--aws-sigv4", "x"],
+      ["-u", "a:b"], ["-ua:b"], ["--user", "a"], ["--oauth2-bearer", "t"], ["--aws-sigv4", "x"], ["--digest"],
+      ["--ntlm", "--netrc"], ["--anyauth"], ["--negotiate"],
       ["-H", "Authorization: x"],
       ["-H", "authorization:"], ["-HAUTHORIZATION;"], ["-H", " Authorization : x"], ["--location-trusted"], ["--next"],
       ["-:"],

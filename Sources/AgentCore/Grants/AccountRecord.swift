@@ -81,11 +81,13 @@ package struct AccountRecord: Sendable, Equatable, Codable {
     }
   }
 
-  /// A moment of this boot in which a token was received by a wall clock that was not that of `now`: it was set since, or the machine
-  /// stood still. Nil: there is none.
-  func receivedByAnotherClock(_ now: Moment) -> Moment? {
+  /// A moment of this boot in which a token was received, or a refresh token sent, by a wall clock that was not that of `now`: it was
+  /// set since, or the machine stood still. Nil: there is none.
+  func datedByAnotherClock(_ now: Moment) -> Moment? {
     let clock = ClockStepDetector(at: now)
-    return tokens.lazy.map(\.received).first { $0.bootID == now.bootID && clock.hasMoved(at: $0) }
+    return (tokens.map(\.received) + [intent?.at].compactMap(\.self)).first {
+      $0.bootID == now.bootID && clock.hasMoved(at: $0)
+    }
   }
 
   private enum CodingKeys: String, CodingKey {

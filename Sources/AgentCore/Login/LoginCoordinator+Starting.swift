@@ -60,7 +60,9 @@ extension LoginCoordinator {
       throw AgentFailure.changedMeanwhile(request.account)
     }
     try sessions[id]?.definition.check(isShown: request.definitionDigest)
-    return join(id, request, started)
+    var joined = join(id, request, started)
+    joined.joined = true
+    return joined
   }
 
   /// Remembers that `request` was answered with this login, so that it can be repeated.

@@ -51,6 +51,8 @@ extension CredentialService {
     let round = waiters.beginClockRound(at: noticed)
     ready.awaitClocks(of: names.values.joined(), at: noticed, round: round.number)
     for (route, binding) in bindings { ask(route, binding, round) }
+    // What waits for a place is not sent before.
+    for name in names.values.joined() { if let account = accounts[name], account.ticket != nil { applyWish(account) } }
     Task {
       try? await self.time.sleep(seconds: Self.clockSeconds)
       // Also one whose login has ended meanwhile. Who was asked again since has a time of its own.

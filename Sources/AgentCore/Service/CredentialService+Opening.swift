@@ -42,8 +42,9 @@ extension CredentialService {
       for (stored, record) in onePerAccount(read) { adopt(stored, record, lateAnswers) }
       // A pause, or a clock that was set, while no agent had these tokens: servers are asked as for one that happens now.
       let now = time.now()
-      if let odd = accounts.values.lazy.compactMap({ $0.machine.record?.receivedByAnotherClock(now) }).first {
+      if let odd = accounts.values.lazy.compactMap({ $0.machine.record?.datedByAnotherClock(now) }).first {
         ready.trustWall(at: odd)
+        askServersForTheTime()
       }
       underWay.forgetLateTokens()
       apply(configuration)

@@ -17,7 +17,8 @@ extension CredentialService {
 
   /// Brings what `account` wants to send and its place in the queue together.
   func applyWish(_ account: Account) {
-    var wish = account.isChecking || isClosed ? nil : account.machine.wish(at: now(account))
+    var wish =
+      account.isChecking || isClosed || awaitsClock(account.name) ? nil : account.machine.wish(at: now(account))
     if wish == nil, !account.isChecking { account.borrowing?.grant = nil }
     if let asked = wish, !hasBorrowed(account, asked) { wish = nil }
     if let ticket = account.ticket, wish == nil || account.ticketRoute != account.server?.route {
@@ -56,7 +57,9 @@ extension CredentialService {
   private func placed(_ name: String, _ ticket: Ticket) {
     guard let account = accounts[name], account.ticket == ticket else { return release(ticket) }
     account.ticket = nil
-    guard let server = account.server, !isClosed else { return release(ticket) }
+    // The clock may have moved while it waited.
+    askServersForTheTime()
+    guard let server = account.server, !isClosed, !awaitsClock(name) else { return release(ticket) }
     noteLag(account, server)
     guard server.circuit.isOpen, server.circuit.probe == nil, let binding = account.machine.record?.grant?.binding
     else { return begin(account, ticket) }

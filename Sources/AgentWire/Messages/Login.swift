@@ -79,6 +79,8 @@ package struct LoginStarted: Codable, Sendable, Equatable {
   package var verificationURIComplete: String?
   /// One line for people: what to look at before they go on.
   package var notice: String?
+  /// True: another command has begun it, and it is there for that one, too.
+  package var joined: Bool?
 
   package init(
     loginID: String, kind: Kind, account: String, expiresInSeconds: Int, authorizationURL: String? = nil,
@@ -99,7 +101,7 @@ package struct LoginStarted: Codable, Sendable, Equatable {
   }
 
   package enum CodingKeys: String, CodingKey {
-    case kind, account, notice
+    case kind, account, notice, joined
     case loginID = "login_id"
     case expiresInSeconds = "expires_in_s"
     case authorizationURL = "authorization_url"

@@ -102,7 +102,8 @@ package struct CurlPolicy: Sendable {
       throw Refusal("--\(name) holds an accent on a punctuation mark, which would hide that mark from this check")
     }
     switch name {
-    case "user", "oauth2-bearer", "aws-sigv4":
+    // The last of these with what a .netrc holds.
+    case "user", "oauth2-bearer", "aws-sigv4", "digest", "ntlm", "ntlm-wb", "negotiate", "anyauth":
       throw Refusal(
         "--\(name) gives other credentials than the account's", advice: "leave --\(name) out, or call curl itself")
     case "header": try check(header: option.value ?? "", isExpanded: isExpanded)

@@ -187,7 +187,7 @@ struct AccountCreation {
     let target = state.linkTarget
     if state.exists {
       // What nobody has seen is replaced by nobody.
-      guard let old = file.text else {
+      guard let old = state.content?.content else {
         var found = stat()
         let isThere = stat(file.path, &found) == 0
         let word = ShellWord.quoted(file.path)
@@ -233,7 +233,7 @@ struct AccountCreation {
         }
       }
     }
-    let before = file.current
+    let before = state.content
     let loginBefore = before.flatMap { _ in try? context.agent.ask(AccountShow(account: name)).login }
     if before == nil { earlierLogin = login }
     madeFolders = FileBytes.missingFolders(above: file.path)

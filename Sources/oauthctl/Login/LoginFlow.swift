@@ -145,7 +145,7 @@ struct LoginFlow {
       if ready <= 0 {
         if let time = end, Self.monotonic() >= time {
           leaveQuestion()
-          if refusal(toGiveUp: login) == nil { throw notFinished(login) }
+          if leave(login) == nil { throw notFinished(login) }
           // How it has ended is on its way.
           end = nil
         }
@@ -222,7 +222,7 @@ struct LoginFlow {
   /// to end this login.
   private func endOfInput(_ login: LoginStarted) throws(CommandError) {
     if let problem = login.listenerProblem {
-      _ = refusal(toGiveUp: login)
+      _ = leave(login)
       throw .local(
         "\(account): \(problem), and no address can be pasted here",
         next: .run("oauthctl login \(account)   # when that is free again, or in a terminal, with --no-browser"),
@@ -232,7 +232,7 @@ struct LoginFlow {
       context.terminal.say(LoginWords.inputHasEnded(login, secondsLeft: seconds(of: login)))
       return
     }
-    _ = refusal(toGiveUp: login)
+    _ = leave(login)
     throw .local(
       "no browser can be opened here, and standard input has ended, so no address can be pasted",
       next: .run(
@@ -268,6 +268,9 @@ struct LoginFlow {
     if let refusal { context.terminal.fail(refusal) } else { context.terminal.say("Login given up.") }
     throw .silent(status: 128 + number)
   }
+
+  /// Gives the login up where this command has begun it: one that it has joined goes on.
+  private func leave(_ login: LoginStarted) -> CommandError? { login.joined == true ? nil : refusal(toGiveUp: login) }
 
   /// Gives the login up. Returns why it is too late for that: somebody is logged in by it; nil: it is not.
   private func refusal(toGiveUp login: LoginStarted) -> CommandError? {

@@ -87,6 +87,18 @@ struct ReuseWindowTests {
     #expect(next.sent.isEmpty && next.durable?.grant?.verdict?.isUnconfirmed == true)
   }
 
+  @Test("of a machine that stood still its server tells, where the wall clock came back behind")
+  func told() {
+    let (driver, id) = sending()
+    driver.givesPlaces = false
+    driver.pass(15)
+    driver.ages(by: 7_200, before: driver.now)
+    driver.placed()
+    #expect(driver.saving == nil)
+    driver.endsDurably(.granted("a2", refreshToken: "r2"))
+    #expect(driver.token(id) == "a2")
+  }
+
   @Test("a clock that was set, as its server tells, ends no window")
   func clockSet() {
     let driver = MachineDriver(.expired().withIntent(attempt: 1), .plain.with { $0.reuseGraceSeconds = 30 })

@@ -52,9 +52,9 @@ def paused(home):
         server.define(home, 'scope = "read"', 'keep = "on-demand"', f"reuse_grace_s = {WINDOW_SECONDS}")
         home.oauthctl("login", "work")
 
-        def stand_still(seconds):
+        def stand_still(seconds, behind=0):
             server.ahead = seconds
-            wall.set(seconds)
+            wall.set(-behind if behind else seconds)
 
         yield server, stand_still, wall
         server.answers.set()
@@ -71,8 +71,35 @@ def test_no_refresh_token_is_sent_again_after_its_window_where_the_machine_stood
     asking.communicate(timeout=60)
     assert server.kinds().count("refresh_token") == 1 and not server.is_dead
     server.answers.set()
-    token = wait_until(lambda: home.oauthctl("get-token", "work", check=False).stdout.strip(), 30, "the answer is kept")
-    assert token == f"access-{server.tokens}" and not server.is_dead
+    new = f"access-{server.tokens}\n"
+    wait_until(lambda: home.oauthctl("get-token", "work", check=False).stdout == new, 30, "the answer is kept")
+    assert not server.is_dead
+
+
+@pytest.mark.parametrize("how", ["while it runs", "killed"])
+def test_no_refresh_token_is_sent_again_before_its_server_has_told_how_long_the_machine_stood_still(home, paused, how):
+    """Its wall clock comes back ten minutes behind."""
+    server, stand_still, wall = paused
+    server.answers.clear()
+    home.environment["OAUTHCTL_SOCKET"] = str(home.socket)
+    asking = home.start(home.programs / "oauthctl", "get-token", "work", "--force", "--timeout", "10")
+    wait_until(lambda: "refresh_token" in server.kinds(), 20, "a refresh")
+    if how == "while it runs":
+        stand_still(7_200, behind=600)
+        asking.communicate(timeout=60)
+        assert server.kinds().count("refresh_token") == 1
+        server.answers.set()
+        wait_until(lambda: home.oauthctl("get-token", "work", check=False).status == 0, 30, "the answer is kept")
+        assert not server.is_dead
+        return
+    home.agent.kill()
+    asking.communicate(timeout=60)
+    stand_still(7_200, behind=600)
+    told = server.hold("/.well-known/openid-configuration")
+    home.agent.start(environment=wall.environment)
+    refused = home.oauthctl("get-token", "work", "--timeout", "2", check=False)
+    assert "has not told the time yet" in refused.stderr and server.kinds().count("refresh_token") == 1, refused
+    told.set()
 
 
 @pytest.mark.parametrize("how", ["while it runs", "between two agents", "killed", "locked"])

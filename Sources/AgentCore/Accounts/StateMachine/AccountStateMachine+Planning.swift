@@ -37,10 +37,14 @@ extension AccountStateMachine {
     let before = record
     record?.age(by: missed)
     unsaved?.age(by: missed)
-    // What is under way has the server's time by its answer.
-    if case .saving(var candidate, let purpose) = phase {
+    switch phase {
+    case .saving(var candidate, let purpose):
       candidate?.age(by: missed)
       phase = .saving(candidate, purpose)
+    case .sending(var flight):
+      flight.age(by: missed)
+      phase = .sending(flight)
+    default: break
     }
     guard isIdle, unsaved == nil, let record, record != before else { return [.publish] }
     return [.publish] + save(record, for: .change(id, eases: false))

@@ -37,7 +37,7 @@ extension AccountStateMachine {
 
   private func isInWindow(_ flight: Flight, at now: Moment) -> Bool {
     guard let grace = reuseGraceSeconds, let first = flight.first else { return false }
-    return now.longestElapsed(since: first.started) < grace
+    return now.longestElapsed(since: first.started) + flight.missedSeconds < grace
   }
 
   /// What is left of the window, in seconds, for a refresh token whose intent says that it is sent again; nil: nothing
@@ -113,6 +113,15 @@ struct Flight: Sendable {
   }
 
   var first: TokenCall? { calls.first }
+
+  /// Seconds in which the machine stood still since the first was sent, as far as the server has told. What is granted is dated by
+  /// its own answer.
+  private(set) var missedSeconds = 0.0
+
+  mutating func age(by missed: MissedTime) {
+    guard let first else { return }
+    missedSeconds += max(0, first.started.bootSeconds - missed.applied(to: first.started).bootSeconds)
+  }
 
   /// Takes out a call that has ended; nil: it is not one of these.
   mutating func end(_ number: UInt64) -> TokenCall? {
