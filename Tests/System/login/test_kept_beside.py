@@ -5,6 +5,8 @@ import subprocess
 
 import pytest
 
+from faults.strace import strace
+from login.provider import Provider, use_silent_browser
 from login.registered import home, provider, renew, start
 from network.namespaces import isolated, needs_root, run
 from support.accounts import account_file
@@ -141,6 +143,28 @@ def test_rights_that_were_taken_from_an_account_file_during_a_login_stay_taken(h
     login.send_signal(signal.SIGTERM)
     login.communicate(timeout=60)
     assert file.read_bytes() == old and file.stat().st_mode & 0o777 == 0o600
+
+
+def test_a_read_that_fails_once_costs_no_account_file(home, agent):
+    """As on a network: the file counted as none that was there, so it was kept nowhere."""
+    use_silent_browser(home)
+    with Provider() as plain:
+        home.oauthctl("vault", "create", check=False)
+        plain.define(home, 'scope = "read"')
+        home.oauthctl("login", "work")
+        file, plain.refuses = account_file(home, "work"), True
+        old = "# mine\n" + file.read_text()
+        for number in range(1, 9):
+            file.write_text(old)
+            home.oauthctl("reload")
+            _, command = strace(home, "-P", file, "-e", "trace=openat", "-e", f"inject=openat:error=EIO:when={number}")
+            words = ["login", "work", plain.issuer, "--client-id", f"other-{number}", "--replace"]
+            options = ["--accept-changes", "--timeout", "1"]
+            failed = home.run(*command, home.programs / "oauthctl", *words, *options, check=False)
+            kept = [path.read_text() for path in file.parent.iterdir()]
+            assert failed.status != 0 and old in kept, (number, failed, kept)
+            for path in file.parent.glob("*.old*"):
+                path.unlink()
 
 
 def test_behind_a_link_the_account_file_of_before_lies_beside_what_the_link_leads_to(home, agent, provider):
