@@ -75,9 +75,10 @@ package struct AccountRecord: Sendable, Equatable, Codable {
       login.refreshed = login.refreshed.map(missed.applied(to:))
       grant = login
     }
+    // The window of reuse counts by the wall clock, too, if that says more.
     if let sent = intent {
-      intent?.at = missed.applied(to: sent.at)
-      intent?.first = sent.first.map(missed.applied(to:))
+      intent?.at = missed.aged(sent.at)
+      intent?.first = sent.first.map(missed.aged)
     }
   }
 

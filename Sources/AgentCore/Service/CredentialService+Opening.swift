@@ -126,6 +126,7 @@ extension CredentialService {
         accounts[name] = nil
         for ticket in account.places.values { giveBack(ticket) }
         ready.remove(name)
+        waiters.happened(.clock(name))
       }
     }
     // One whose file cannot be read is listed by its problem alone.

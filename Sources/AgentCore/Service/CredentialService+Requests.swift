@@ -151,6 +151,13 @@ extension CredentialService {
       // Whoever waits for it is told, too.
       if accounts[account.name] === account { wake(account.name) }
     } else if accounts[account.name] === account {
+      // The clock may have moved while the server was asked.
+      askServersForTheTime()
+      guard !awaitsClock(account.name) else {
+        release(ticket)
+        servers[route]?.circuit.gaveUp(account.name)
+        return
+      }
       begin(account, ticket)
     } else {
       release(ticket)

@@ -5,7 +5,12 @@ extension CredentialService {
 
   /// Asks the state machine of `name`, and waits for its answer until the waiter's deadline.
   func wait(_ name: String, _ waiter: AccountStateMachine.Waiter) async -> Result<TokenRecord, AgentFailure> {
-    await withCheckedContinuation { begin(name, waiter, .task($0)) }
+    while awaitsClock(name) {
+      let left = waiter.deadline - time.now().bootSeconds
+      guard left > 0 else { return .failure(.clockIsAsked(name)) }
+      await wait(for: .clock(name), seconds: left)
+    }
+    return await withCheckedContinuation { begin(name, waiter, .task($0)) }
   }
 
   /// Asks the state machine of `name`. The answer comes at once or later, but at the waiter's deadline at the latest.

@@ -144,16 +144,20 @@ package struct ServerResolver: Sendable {
     }
   }
 
-  /// What time it is at a server: the place of its metadata is asked, since nothing secret goes there, and whatever it
-  /// answers. Whoever asks for a token waits for this, so a server has little time. Nil: it has not told.
+  /// What time it is at the server that gives the tokens: the place of metadata is asked there, since nothing secret goes to that, and
+  /// whatever it answers. An issuer elsewhere does not speak for it. Whoever asks for a token waits for this, so a server has little time. Nil: it has not told.
   func clock(_ binding: DefinitionBinding, time: any TimeKeeper) async -> ServerClock? {
-    guard let issuer = try? Issuer(binding.issuer) else { return nil }
+    guard let endpoint = try? WebURL(binding.tokenEndpoint) else { return nil }
+    let issuer = (try? Issuer(binding.issuer)).flatMap { issuer in
+      (try? WebURL(binding.issuer))?.origin == endpoint.origin ? issuer : nil
+    }
+    let place = issuer?.metadataURL(.openID) ?? "\(endpoint.origin)/.well-known/openid-configuration"
     var route = binding.route
     route.connectTimeoutMilliseconds = 2_000
     route.timeoutMilliseconds = 3_000
     let sent = time.now()
     guard
-      case .answered(let answer) = await transport.perform(HTTPRequest(.get, issuer.metadataURL(.openID)), route: route),
+      case .answered(let answer) = await transport.perform(HTTPRequest(.get, place), route: route),
       let date = answer.dateSeconds
     else { return nil }
     return ServerClock(dateSeconds: date, sent: sent, received: time.now())

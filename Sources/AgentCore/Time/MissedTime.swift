@@ -13,14 +13,20 @@ package struct MissedTime: Sendable {
     self.noticed = noticed
   }
 
-  /// `moment` as the clocks count it now: with the time that was missed since then, and by the wall clock as it is now.
-  /// What came later, or in another boot, is as it was.
-  package func applied(to moment: Moment) -> Moment {
-    guard moment.bootID == noticed.bootID, moment.bootSeconds <= noticed.bootSeconds else { return moment }
-    let missed = clock.pauseSeconds(since: moment) ?? former.map(clock.pauseSeconds(since:)) ?? 0
+  /// `moment` with the time on the boot clock that was missed since then. What came later, or in another boot, is as it was.
+  package func aged(_ moment: Moment) -> Moment {
+    guard isBefore(moment) else { return moment }
+    // Where nobody knows, the wall clock's word counts: what is too old costs a refresh, what is too young more.
+    let missed = clock.pauseSeconds(since: moment) ?? former.map(clock.pauseSeconds(since:)) ?? wallStep(since: moment)
     var next = moment
     if missed > ClockStepDetector.stepSeconds { next.bootSeconds -= missed }
-    guard ClockStepDetector(at: noticed).hasMoved(at: next) else { return next }
+    return next
+  }
+
+  /// The same, by the wall clock as it is now.
+  package func applied(to moment: Moment) -> Moment {
+    var next = aged(moment)
+    guard isBefore(moment), ClockStepDetector(at: noticed).hasMoved(at: next) else { return next }
     next.wallSeconds = next.bootSeconds + noticed.wallSeconds - noticed.bootSeconds
     // At the server it was what it was.
     if let behind = moment.behindSeconds { next.behindSeconds = moment.wallSeconds + behind - next.wallSeconds }
@@ -30,5 +36,13 @@ package struct MissedTime: Sendable {
   /// The longest time that was certainly missed since the server's last answer; nil: none that counts.
   package var seconds: Double? {
     former.map(clock.pauseSeconds(since:)).flatMap { $0 > ClockStepDetector.stepSeconds ? $0 : nil }
+  }
+
+  private func isBefore(_ moment: Moment) -> Bool {
+    moment.bootID == noticed.bootID && moment.bootSeconds <= noticed.bootSeconds
+  }
+
+  private func wallStep(since moment: Moment) -> Double {
+    max(0, noticed.wallSeconds - noticed.bootSeconds - moment.wallSeconds + moment.bootSeconds)
   }
 }

@@ -99,16 +99,16 @@ struct ReuseWindowTests {
     #expect(driver.token(id) == "a2")
   }
 
-  @Test("a clock that was set, as its server tells, ends no window")
-  func clockSet() {
+  @Test("what its server tells makes no sending younger than the wall clock says")
+  func younger() {
     let driver = MachineDriver(.expired().withIntent(attempt: 1), .plain.with { $0.reuseGraceSeconds = 30 })
     driver.pass(5)
-    driver.now.wallSeconds += 7_200
+    driver.now.wallSeconds += 1_200
     driver.ages(by: 0, before: driver.now)
-    driver.saved()
+    if driver.saving != nil { driver.saved() }
     driver.wakes()
     driver.saved()
-    #expect(driver.sent.count == 1)
+    #expect(driver.sent.isEmpty && driver.durable?.grant?.verdict?.isUnconfirmed == true)
   }
 
   @Test(

@@ -35,8 +35,14 @@ struct MissedTimeTests {
     let noticed = moment(200, ahead: 5_000)
     let missed = MissedTime(clock: clock(200, ahead: 5_001), former: clock(50, ahead: 0), noticed: noticed)
     #expect(missed.applied(to: moment(100)).bootSeconds == -4_900 && missed.seconds == 5_000)
-    let unknown = MissedTime(clock: clock(200, ahead: 5_001), former: nil, noticed: noticed)
-    #expect(unknown.applied(to: moment(100)).bootSeconds == 100 && unknown.seconds == nil)
+  }
+
+  @Test("where nobody knows, the wall clock's word counts")
+  func unknown() {
+    let missed = MissedTime(clock: clock(200, ahead: 5_001), former: nil, noticed: moment(200, ahead: 5_000))
+    #expect(missed.applied(to: moment(100)).bootSeconds == -4_900 && missed.seconds == nil)
+    let behind = MissedTime(clock: clock(200, ahead: 0), former: nil, noticed: moment(200, ahead: -600))
+    #expect(behind.applied(to: moment(100)).bootSeconds == 100)
   }
 
   @Test("what came later, or in another boot, is as it was, and so is what is off by less than a minute")

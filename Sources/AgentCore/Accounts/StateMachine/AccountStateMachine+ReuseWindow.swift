@@ -120,7 +120,7 @@ struct Flight: Sendable {
 
   mutating func age(by missed: MissedTime) {
     guard let first else { return }
-    missedSeconds += max(0, first.started.bootSeconds - missed.applied(to: first.started).bootSeconds)
+    missedSeconds += max(0, first.started.bootSeconds - missed.aged(first.started).bootSeconds)
   }
 
   /// Takes out a call that has ended; nil: it is not one of these.
