@@ -67,8 +67,14 @@ package struct AccountRecord: Sendable, Equatable, Codable {
     }
   }
 
+  /// Seconds that were missed since its oldest token came, at most.
+  func missedSeconds(_ missed: MissedTime) -> Double {
+    tokens.map { $0.received.bootSeconds - missed.aged($0.received).bootSeconds }.max() ?? 0
+  }
+
   /// Makes what was received before as old as it is.
   mutating func age(by missed: MissedTime) {
+    let least = missedSeconds(missed)
     for index in tokens.indices { tokens[index].received = missed.applied(to: tokens[index].received) }
     if var login = grant {
       login.refreshTokenReceived = login.refreshTokenReceived.map(missed.applied(to:))
@@ -77,8 +83,8 @@ package struct AccountRecord: Sendable, Equatable, Codable {
     }
     // The window of reuse counts by the wall clock, too, if that says more.
     if let sent = intent {
-      intent?.at = missed.aged(sent.at)
-      intent?.first = sent.first.map(missed.aged)
+      intent?.at = missed.aged(sent.at, least: least)
+      intent?.first = sent.first.map { missed.aged($0, least: least) }
     }
   }
 

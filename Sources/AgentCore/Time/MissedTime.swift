@@ -14,10 +14,12 @@ package struct MissedTime: Sendable {
   }
 
   /// `moment` with the time on the boot clock that was missed since then. What came later, or in another boot, is as it was.
-  package func aged(_ moment: Moment) -> Moment {
+  /// `least`: what something else is known to have missed, for a moment that has not the server's clock.
+  package func aged(_ moment: Moment, least: Double = 0) -> Moment {
     guard isBefore(moment) else { return moment }
     // Where nobody knows, the wall clock's word counts: what is too old costs a refresh, what is too young more.
-    let missed = clock.pauseSeconds(since: moment) ?? former.map(clock.pauseSeconds(since:)) ?? wallStep(since: moment)
+    let missed =
+      clock.pauseSeconds(since: moment) ?? max(least, former.map(clock.pauseSeconds(since:)) ?? wallStep(since: moment))
     var next = moment
     if missed > ClockStepDetector.stepSeconds { next.bootSeconds -= missed }
     return next

@@ -35,6 +35,7 @@ extension AccountStateMachine {
 
   mutating func age(by missed: MissedTime, id: ChangeID) -> [Action] {
     let before = record
+    let least = record?.missedSeconds(missed) ?? 0
     record?.age(by: missed)
     unsaved?.age(by: missed)
     switch phase {
@@ -42,7 +43,7 @@ extension AccountStateMachine {
       candidate?.age(by: missed)
       phase = .saving(candidate, purpose)
     case .sending(var flight):
-      flight.age(by: missed)
+      flight.age(by: missed, least: least)
       phase = .sending(flight)
     default: break
     }

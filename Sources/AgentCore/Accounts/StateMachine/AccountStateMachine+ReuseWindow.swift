@@ -118,9 +118,9 @@ struct Flight: Sendable {
   /// its own answer.
   private(set) var missedSeconds = 0.0
 
-  mutating func age(by missed: MissedTime) {
+  mutating func age(by missed: MissedTime, least: Double) {
     guard let first else { return }
-    missedSeconds += max(0, first.started.bootSeconds - missed.aged(first.started).bootSeconds)
+    missedSeconds += max(0, first.started.bootSeconds - missed.aged(first.started, least: least).bootSeconds)
   }
 
   /// Takes out a call that has ended; nil: it is not one of these.
