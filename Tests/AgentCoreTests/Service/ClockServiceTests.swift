@@ -174,6 +174,20 @@ struct ClockServiceTests {
     try await eventually("the ready token is given") { readyAnswer(fixture) }
   }
 
+  @Test("a caller is told at once that its account is gone, while its server is asked for the time")
+  func goneMeanwhile() async throws {
+    let fixture = AgentFixture()
+    try await fixture.logIn()
+    fixture.clock.setWall(fixture.clock.now().wallSeconds + 100)
+    fixture.transport.withServer { $0.options.delayMilliseconds[.metadata] = 60_000 }
+    async let asking = failure(TokenGet(account: "work"), fixture)
+    try await fixture.clock.sleepers(until: 60)
+    _ = try await fixture.call(AccountForget(account: "work"))
+    fixture.configuration.set([])
+    _ = await fixture.service.filesChanged()
+    #expect(await asking?.kind == .accountUnknown)
+  }
+
   @Test("a second pause while a server is asked for the time is noticed")
   func twice() async throws {
     let fixture = AgentFixture()

@@ -23,7 +23,7 @@ class Strict(Provider):
     """
 
     def __init__(self):
-        self.ahead, self.first_uses, self.is_dead = 0, {}, False
+        self.ahead, self.first_uses, self.is_dead, self.drops = 0, {}, False, False
         self.answers, self.held = threading.Event(), threading.local()
         self.answers.set()
         super().__init__()
@@ -38,6 +38,8 @@ class Strict(Provider):
                 status, answer = "400 Bad Request", {"error": "invalid_grant"}
             elif self.kinds().count("refresh_token") == 1:
                 self.answers.wait(60)
+                if self.drops:
+                    raise OSError("no answer")
         return status, {**headers, "Date": email.utils.formatdate(now, usegmt=True)}, answer
 
 
@@ -59,6 +61,24 @@ def paused(home):
         yield server, stand_still, wall
         server.answers.set()
         home.agent.stop()
+
+
+def test_no_refresh_token_is_sent_again_after_its_window_where_nothing_was_known_of_its_server_s_time(home, paused):
+    """The agent has heard nothing of that in its life, and a connection ends in the pause."""
+    server, stand_still, wall = paused
+    home.agent.stop()
+    home.agent.start(environment=wall.environment)
+    home.environment["OAUTHCTL_SOCKET"] = str(home.socket)
+    server.drops = True
+    server.answers.clear()
+    asking = home.start(home.programs / "oauthctl", "get-token", "work", "--force", "--timeout", "10")
+    wait_until(lambda: "refresh_token" in server.kinds(), 20, "a refresh")
+    stand_still(1_200)
+    # The server tells the time.
+    home.oauthctl("get-token", "work", "--timeout", "5", check=False)
+    server.answers.set()
+    asking.communicate(timeout=60)
+    assert server.kinds().count("refresh_token") == 1 and not server.is_dead
 
 
 @pytest.mark.parametrize("seconds", [20, 7_200])
