@@ -1,5 +1,6 @@
 package import AgentWire
 import Glibc
+import SystemFacts
 
 /// Told step by step what this program does with the agent, where a person wants to know (`--verbose`): sockets, methods,
 /// times, programs. Never a secret.
@@ -15,21 +16,15 @@ package enum ClientTrace {
     _ what: @autoclosure () -> String, _ body: () throws(Failure) -> Value
   ) throws(Failure) -> Value {
     guard let tell else { return try body() }
-    let began = microseconds()
+    let began = MonotonicClock.microseconds()
     var end = "answered"
     defer {
-      let tenths = (microseconds() - began + 50) / 100
+      let tenths = (MonotonicClock.microseconds() - began + 50) / 100
       tell("\(what()): \(end) after \(tenths / 10).\(tenths % 10) ms")
     }
     do { return try body() } catch {
       end = "no answer"
       throw error
     }
-  }
-
-  private static func microseconds() -> Int {
-    var time = timespec()
-    clock_gettime(CLOCK_MONOTONIC, &time)
-    return time.tv_sec * 1_000_000 + time.tv_nsec / 1_000
   }
 }

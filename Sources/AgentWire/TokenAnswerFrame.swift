@@ -15,13 +15,14 @@ package struct TokenAnswerFrame: Sendable, Equatable {
   /// Everything of a ``TokenAnswer`` except the token, its times and the host.
   package init(
     tokenType: String, scope: [String], account: String, accountID: String, authorityDigest: String? = nil,
-    fingerprint: String, gitUsername: String? = nil
+    authorityHost: String? = nil, fingerprint: String, gitUsername: String? = nil
   ) {
     var before = TokenLineWriter(insideObject: true)
     before.raw("\"")
     before.member("account", account)
     before.member("account_id", accountID)
     before.member("authority_digest", authorityDigest)
+    before.member("authority_host", authorityHost)
     var between = TokenLineWriter(insideObject: true)
     between.member("fingerprint", fingerprint)
     between.member("git_username", gitUsername)

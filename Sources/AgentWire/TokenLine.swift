@@ -28,6 +28,7 @@ package enum TokenLine {
     package var account: Range<Int>
     package var accountID: Range<Int>
     package var authorityDigest: Range<Int>?
+    package var authorityHost: Range<Int>?
     /// Unix time.
     package var expiresAt: Int?
     package var expiresInSeconds: Int?
@@ -65,6 +66,7 @@ package enum TokenLine {
       let accountID = reader.stringMember(#""account_id":""#)
     else { return nil }
     let authorityDigest = reader.stringMember(#""authority_digest":""#)
+    let authorityHost = reader.stringMember(#""authority_host":""#)
     let expiresAt = reader.integerMember(#""expires_at":"#)
     let expiresIn = reader.integerMember(#""expires_in_s":"#)
     guard let fingerprint = reader.stringMember(#""fingerprint":""#) else { return nil }
@@ -75,7 +77,8 @@ package enum TokenLine {
     else { return nil }
     return Answer(
       id: id, accessToken: accessToken, account: account, accountID: accountID, authorityDigest: authorityDigest,
-      expiresAt: expiresAt, expiresInSeconds: expiresIn, fingerprint: fingerprint, gitUsername: gitUsername,
+      authorityHost: authorityHost, expiresAt: expiresAt, expiresInSeconds: expiresIn, fingerprint: fingerprint,
+      gitUsername: gitUsername,
       matchedHost: matchedHost, tokenType: tokenType)
   }
 

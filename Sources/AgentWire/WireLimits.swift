@@ -39,8 +39,8 @@ package enum WireLimits {
   package static let timeoutMilliseconds = 600_000
   /// Time a caller waits when it names none: enough for a slow server, and a person still waits that long.
   package static let defaultTimeoutMilliseconds = 30_000
-  /// Time that a change of an account may take, since a request of the account has to end before it: 61 s of its own, and what
-  /// comes after it.
+  /// Time that a change of an account may take, since a request of the account has to end before it: 61 s of its own, and
+  /// what comes after it.
   package static let changeMilliseconds = 90_000
   /// Accounts a page of a list holds at most.
   package static let pageSize = 500

@@ -24,8 +24,8 @@ package struct HelperToken: Sendable, Equatable {
   package var username: String?
   /// Whose it is.
   package var account: String
-  /// SHA-256 in hex of the private authority that its login is bound to; nil: the login is bound to none.
-  package var authorityDigest: String?
+  /// The private authority that its login is bound to; nil: the login is bound to none.
+  package var authority: LoginAuthority?
   /// What it may do; empty where nobody asked for a scope, resource or audience of its own.
   package var scope: [String] = []
   /// What the person reads beside it: one line.
@@ -43,6 +43,21 @@ package struct HelperToken: Sendable, Equatable {
     self.username = username
     self.account = account
     self.warning = warning
+  }
+}
+
+/// Whom the login of a token believes at its issuer's host, beside nobody else.
+package struct LoginAuthority: Sendable, Equatable {
+  /// SHA-256 in hex of its certificates, PEM text.
+  package var digest: String
+  /// The issuer's: `host` or `host:port`; nil: an agent of an earlier version does not say.
+  package var host: String?
+
+  /// Nil without a digest.
+  package init?(digest: String?, host: String?) {
+    guard let digest else { return nil }
+    self.digest = digest
+    self.host = host
   }
 }
 
@@ -125,6 +140,8 @@ package protocol HelperDialect {
   static var inputLimit: Int { get }
   /// The least seconds that a token should live for the program to use it.
   static var validitySeconds: Int { get }
+  /// What is answered to an input that cannot be read, so that the program asks no person for a password.
+  static var givingUp: String { get }
   /// Nil for what a newer program may come up with, which is ignored.
   static func operation(_ word: String) -> Operation?
   /// Whether the program writes a request for it.

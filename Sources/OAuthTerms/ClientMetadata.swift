@@ -53,8 +53,8 @@ package enum ClientMetadata {
   /// is this machine's, with the path that documents name. Then nothing but `iss` (RFC 9207) tells whose code a browser brings
   /// (RFC 9700 §4.4).
   package static func sharesRedirect(clientID: String, redirectURI: String) -> Bool {
-    // However a server reads what is written oddly: as browsers do (https://url.spec.whatwg.org), blanks before it and line ends in
-    // it count for nothing, and each `/` may be `\` or missing.
+    // However a server reads what is written oddly: as browsers do (https://url.spec.whatwg.org), blanks before it and line
+    // ends in it count for nothing, and each `/` may be `\` or missing.
     let id = clientID.utf8.filter { ![0x09, 0x0A, 0x0D].contains($0) }.drop { $0 <= 0x20 }
     let rest = id.dropFirst(6).drop { "/\\".utf8.contains($0) }
     guard id.prefix(6).map({ $0 | 0x20 }).elementsEqual("https:".utf8.map { $0 | 0x20 }),

@@ -10,7 +10,8 @@ package enum PrivateCreation {
     return 0
   }
 
-  /// The same with the folders above it that are missing. Returns the errno of what cannot be made, which may be there; 0: it is made.
+  /// The same with the folders above it that are missing. Returns the errno of what cannot be made, which may be there; 0:
+  /// it is made.
   package static func makeFolders(_ path: String) -> Int32 {
     if makeFolder(path) == 0 { return 0 }
     guard errno == ENOENT, path.utf8.first == UInt8(ascii: "/"), case let above = PathWalk.parent(of: path),

@@ -2,8 +2,9 @@ import Glibc
 
 /// A program that was installed beside this one, and is started from there without a look at `PATH`.
 ///
-/// Whoever can put another program in the place of this one needs no program beside it. So one beside it is refused only where
-/// somebody else can put it there: in a folder where everybody may add names, as in /tmp, or where it is another user's.
+/// Whoever can put another program in the place of this one needs no program beside it. So one beside it is refused only
+/// where somebody else can put it there: in a folder where everybody may add names, as in /tmp, or where it is another
+/// user's.
 package enum ProgramBeside {
   /// Why the program may be somebody else's.
   package enum Fault: Sendable, Equatable {
@@ -23,11 +24,12 @@ package enum ProgramBeside {
       }
     }
 
+    /// Advice, without a full stop.
     package static let remedy = "move oauthctl and the programs beside it to a folder where only you may write"
   }
 
-  /// Of the program at `path`, which need not be there, for a process of user `userID` whose own program belongs to `programOwner`
-  /// (nil: not known). `facts` are those of lstat(2), `followed` those of stat(2).
+  /// Of the program at `path`, which need not be there, for a process of user `userID` whose own program belongs to
+  /// `programOwner` (nil: not known). `facts` are those of lstat(2), `followed` those of stat(2).
   package static func fault(
     of path: String, programOwner: UInt32?, userID: UInt32, facts: @escaping @Sendable (String) -> FolderTrust.Facts?,
     followed: (String) -> FolderTrust.Facts?
@@ -55,8 +57,8 @@ package enum ProgramBeside {
       followed: FolderTrust.followed)
   }
 
-  /// The first folder on the way to `path`, which has no links, where somebody else may put another folder or program: at once, or
-  /// once what is there has gone, as in /tmp. Nil: there is none.
+  /// The first folder on the way to `path`, which has no links, where somebody else may put another folder or program: at
+  /// once, or once what is there has gone, as in /tmp. Nil: there is none.
   package static func openFolder(above path: String) -> String? {
     guard let way = PathWalk.live(path) else { return nil }
     return way.folders.first { folder in

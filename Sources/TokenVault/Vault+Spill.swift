@@ -41,16 +41,17 @@ extension Vault {
   }
 
   /// `records` with what was kept aside in place of those that it followed, and written to the vault where that works by now.
-  func merged(_ records: [VaultRecord]) async -> [VaultRecord] {
+  /// Throws where something is kept that cannot be read: without it a refresh token may be sent a second time.
+  func merged(_ records: [VaultRecord]) async throws(VaultError) -> [VaultRecord] {
     guard let spill = spill(), spill.isThere else { return records }
     var merged = records
     for (index, record) in records.enumerated() {
       guard spill.holds(record.id) else { continue }
-      // The next write of the record removes it, whatever it is.
-      spilled.insert(record.id)
-      guard let row = entry(of: record.id), var kept = try? spill.read(record.id, following: row.commit),
-        kept.version > record.version
-      else { continue }
+      guard let row = entry(of: record.id) else { continue }
+      let kept = try spill.read(record.id, following: row.commit)
+      // The next write of the record removes it, whatever it is. The newest vault may be put back in the place of an older one.
+      if kept != nil || rollback == nil { spilled.insert(record.id) }
+      guard var kept, kept.version > record.version else { continue }
       kept.version += 1
       kept.commit = record.commit
       merged[index] = kept

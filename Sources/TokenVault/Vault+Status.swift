@@ -26,7 +26,6 @@ extension Vault {
       status.rollbackDigest = rollback == nil ? nil : try? contentDigest(session)
       status.counterProblem = session.counterProblem
       status.isCounterMadeAnew = session.isCounterMadeAnew
-      status.lateAnswerProblem = lateAnswerProblem
       status.purgeProblem = purgeProblem
       status.isCodeUntold = session.slot(.recoveryCode) != nil && isCodeUntold
       status.keyFileFault = keyFileFault

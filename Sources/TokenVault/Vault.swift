@@ -41,7 +41,6 @@ package actor Vault: RecordStore {
   var unkept: Set<RecordID> = []
   /// The late answers that were given to who asked for them.
   var handedOut: [RecordID: Set<LateAnswerFolders.File>] = [:]
-  var lateAnswerProblem: String?
   /// Set by `lock` in this process; the file that says so may have failed to be written.
   var isHeld = false
   /// Which recovery code was made last: ``RecoveryCode/digest``.
@@ -130,7 +129,14 @@ package actor Vault: RecordStore {
     }
     (replaced, taken) = (nil, nil)
     if purgeProblem != nil { try? finishSlotChange() }
-    return await merged(records)
+    do throws(VaultError) { return try await merged(records) } catch { throw shut(error) }
+  }
+
+  /// What cannot be read may be newer than what the database has: nothing is served from that until it can, as ``status()`` tells.
+  func shut(_ failure: VaultError) -> VaultError {
+    forget()
+    lastFailure = failure
+    return failure
   }
 
   /// Opens every record. Throws what is wrong with one.

@@ -58,7 +58,7 @@ package struct VaultLocation: Equatable, Sendable {
   var spillDirectories: [String] { ownDirectories.map { $0 + "/spill" } }
 
   /// In a folder for all, somebody else may have been the first to make one of that name.
-  private var ownDirectories: [String] { asideDirectories.filter { !PrivateDirectory.isOthers($0) } }
+  private var ownDirectories: [String] { asideDirectories.filter { !PrivateDirectory.isAnothers($0) } }
 
   /// The database itself.
   package var databaseFile: String { directory + "/" + VaultLocation.databaseName }
@@ -150,8 +150,6 @@ package struct VaultStatus: Equatable, Sendable {
   /// What was written last is kept by this process alone: a log or slots that were taken away and cannot be put back, or records
   /// that no place takes.
   package var isAloneWithLast = false
-  /// Why answers that came while the vault was locked could not be read.
-  package var lateAnswerProblem: String?
   /// Whether the agent was killed between making the recovery code and handing it on: perhaps nobody knows it. False
   /// until opened.
   package var isCodeUntold = false

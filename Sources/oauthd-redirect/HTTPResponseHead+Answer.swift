@@ -30,6 +30,12 @@ extension RedirectRequest {
     let hasBody =
       head.headers.contains(name: "Transfer-Encoding") || head.headers["Content-Length"].contains { $0 != "0" }
     self.init(
-      method: head.method.rawValue, target: head.uri, hosts: Array(head.headers["Host"].prefix(2)), hasBody: hasBody)
+      method: head.method.rawValue, target: head.uri, hosts: Array(head.headers["Host"].prefix(2)), hasBody: hasBody,
+      isForwarded: head.headers.contains { Self.isOfProxy($0.name.lowercased()) })
+  }
+
+  /// What a proxy adds (RFC 9110 §7.6.3, RFC 7239), or is sent.
+  private static func isOfProxy(_ name: String) -> Bool {
+    ["via", "forwarded", "x-real-ip"].contains(name) || name.hasPrefix("x-forwarded") || name.hasPrefix("proxy-")
   }
 }

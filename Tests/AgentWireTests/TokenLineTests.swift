@@ -30,7 +30,8 @@ struct TokenLineTests {
     TokenAnswer(
       accessToken: "", tokenType: "Bearer", expiresAt: 1_900_000_000, expiresInSeconds: 3_600,
       scope: ["read", "write"], account: "work", accountID: "00112233445566778899aabbccddeeff",
-      authorityDigest: "a1b2", fingerprint: "sha256:00", matchedHost: "https://git.example", gitUsername: "oauth2"),
+      authorityDigest: "a1b2", authorityHost: "h:8443", fingerprint: "sha256:00", matchedHost: "https://git.example",
+      gitUsername: "oauth2"),
     TokenAnswer(
       accessToken: "", tokenType: "Bearer", expiresAt: nil, expiresInSeconds: nil, scope: [], account: "a",
       accountID: "b", fingerprint: "c"),
@@ -157,7 +158,8 @@ struct TokenLineTests {
   private func printed(_ answer: TokenAnswer, _ token: String, _ id: Int64) -> [UInt8] {
     let frame = TokenAnswerFrame(
       tokenType: answer.tokenType, scope: answer.scope, account: answer.account, accountID: answer.accountID,
-      authorityDigest: answer.authorityDigest, fingerprint: answer.fingerprint, gitUsername: answer.gitUsername)
+      authorityDigest: answer.authorityDigest, authorityHost: answer.authorityHost, fingerprint: answer.fingerprint,
+      gitUsername: answer.gitUsername)
     let token = Array(token.utf8)
     return [UInt8](unsafeUninitializedCapacity: frame.capacity(tokenCount: token.count, answer.matchedHost)) {
       memory, count in
@@ -176,8 +178,8 @@ struct TokenLineTests {
 
   private func texts(_ answer: TokenAnswer) -> [String?] {
     [
-      answer.accessToken, answer.account, answer.accountID, answer.authorityDigest, answer.fingerprint,
-      answer.tokenType, answer.gitUsername, answer.matchedHost, answer.expiresAt.map { String($0) },
+      answer.accessToken, answer.account, answer.accountID, answer.authorityDigest, answer.authorityHost,
+      answer.fingerprint, answer.tokenType, answer.gitUsername, answer.matchedHost, answer.expiresAt.map { String($0) },
       answer.expiresInSeconds.map { String($0) },
     ]
   }
@@ -186,7 +188,8 @@ struct TokenLineTests {
     func text(_ range: Range<Int>?) -> String? { range.map { String(decoding: line[$0], as: UTF8.self) } }
     return [
       text(answer.accessToken), text(answer.account), text(answer.accountID),
-      text(answer.authorityDigest), text(answer.fingerprint), text(answer.tokenType), text(answer.gitUsername),
+      text(answer.authorityDigest), text(answer.authorityHost), text(answer.fingerprint), text(answer.tokenType),
+      text(answer.gitUsername),
       text(answer.matchedHost), answer.expiresAt.map { String($0) }, answer.expiresInSeconds.map { String($0) },
     ]
   }

@@ -37,6 +37,10 @@ struct RedirectFrameTests {
           0x23, 0, 0, 0, 20, 0xFF, 0xFF, 0xFF, 0xFF, 0, 3, 0x47, 0x45, 0x54, 0, 1, 0x2F, 2, 0, 1, 0x61, 0, 1, 0x62, 1,
         ]
       ),
+      (
+        .request(1, RedirectRequest(method: "GET", target: "/", hosts: ["a"], hasBody: false, isForwarded: true)),
+        [0x23, 0, 0, 0, 17, 0, 0, 0, 1, 0, 3, 0x47, 0x45, 0x54, 0, 1, 0x2F, 1, 0, 1, 0x61, 2]
+      ),
       (.unreadable(1, .tooLarge), [0x24, 0, 0, 0, 5, 0, 0, 0, 1, 1]),
       (.gone(2), [0x25, 0, 0, 0, 4, 0, 0, 0, 2]),
       (.closed, [0x26, 0, 0, 0, 0]),
@@ -85,7 +89,7 @@ struct RedirectFrameTests {
         [0x23, 0, 0, 0, 43, 0, 0, 0, 1, 0, 33] + [UInt8](repeating: 0x47, count: 33) + [0, 0, 0, 0], .invalid("method")
       ),
       ([0x23, 0, 0, 0, 9, 0, 0, 0, 1, 0, 0, 0, 0, 3], .invalid("hosts")),
-      ([0x23, 0, 0, 0, 10, 0, 0, 0, 1, 0, 0, 0, 0, 0, 2], .invalid("body")),
+      ([0x23, 0, 0, 0, 10, 0, 0, 0, 1, 0, 0, 0, 0, 0, 4], .invalid("flags")),
       ([0x23, 0, 0, 0, 11, 0, 0, 0, 1, 0, 0, 0, 0, 0, 1, 0], .invalid("bytes after the last value")),
       ([0x23, 0, 0, 0, 8, 0, 0, 0, 1, 0, 9, 0x47, 0x45], .invalid("method")),
     ] as [([UInt8], FetchWireError)])

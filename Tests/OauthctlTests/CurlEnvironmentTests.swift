@@ -12,8 +12,11 @@ struct CurlEnvironmentTests {
       ("CURL_DEBUG", "all", nil), ("SSLDEBUGFILE", "f", nil),
       // Of a folder nobody knows what its links lead to.
       ("LD_LIBRARY_PATH", "/a:/usr/bin", nil), ("OPENSSL_MODULES", "/a", nil), ("OPENSSL_ENGINES", "/a", nil),
+      ("OPENSSL_CONF_INCLUDE", "/a", nil),
       ("GCONV_PATH", "/a", nil),
       ("OPENSSL_CONF", "/a/curl", "/a/curl"), ("OPENSSL_CONF", "curl", nil), ("OPENSSL_CONF", "/evil/bin/curl", nil),
+      ("PKCS11_MODULE_PATH", "/a/curl", "/a/curl"), ("PKCS11_MODULE_PATH", "/evil/bin/curl", nil),
+      ("PKCS11_PROVIDER_MODULE", "curl", nil),
       ("LD_PRELOAD", "libeatmydata.so /a/curl", "/a/curl"), ("LD_PRELOAD", "./curl:/tmp/own/none", nil),
       ("LD_AUDIT", "bin/curl", nil), ("LD_PRELOAD", "/a/$LIB/own.so:/a/curl:/a/link", "/a/curl"),
       ("LD_AUDIT", "/a/${ORIGIN}/own.so", nil),

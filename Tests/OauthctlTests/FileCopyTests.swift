@@ -28,9 +28,11 @@ struct FileCopyTests {
   @Test("A whole one is taken away")
   func whole() throws {
     defer { end() }
-    try FileBytes.move(source, to: target, byteCount: 1_000)
+    let written = try FileBytes.move(source, to: target, byteCount: 1_000)
+    defer { close(written) }
     #expect(access(source, F_OK) != 0)
     #expect(FileManager.default.contents(atPath: target)?.count == 1_000)
+    #expect(FileBytes.leads(target, to: written) && !FileBytes.leads(target + "x", to: written))
   }
 
   @Test("A file that is larger than may be is not copied")

@@ -1,4 +1,5 @@
 import AgentWire
+import HelperFormats
 import Testing
 
 @testable import oauthctl
@@ -119,6 +120,11 @@ struct GitAuthorityTests {
       clientID: "c", grant: "authorization_code", scope: [], expiresAt: nil, expiresInSeconds: nil, loginExpiresAt: nil,
       renewable: true, certificateAuthorityFile: "/ca.pem")
     #expect(PrivateAuthority.counts(for: host, of: account) == isFound)
+    let login = LoginAuthority(digest: "d", host: "h:1")
+    #expect(login.map { PrivateAuthority.counts(for: host, of: $0) } == isFound)
+    let older = LoginAuthority(digest: "d", host: nil)
+    #expect(
+      older.map { PrivateAuthority.counts(for: host, of: $0) } == true, "an agent of before does not say the host")
     account.boundHost = "other"
     #expect(!PrivateAuthority.counts(for: host, of: account), "the login is of another issuer")
   }

@@ -48,10 +48,12 @@ struct TokenTests {
     #expect(TokenGet(account: "work", url: "https://a", minValiditySeconds: 5).isCanonical)
     var wanting = TokenGet(account: "work")
     wanting.neededScope = ["a"]
+    var forMore = TokenGet(account: "work")
+    forMore.furtherURLs = ["https://b"]
     let others: [TokenGet] = [
       TokenGet(username: "a"), TokenGet(scope: []), TokenGet(resource: []), TokenGet(audience: []),
       TokenGet(rejected: RejectedToken(token: "t")), TokenGet(force: false), TokenGet(interaction: .never),
-      TokenGet(timeoutMilliseconds: 1), TokenGet(bestEffort: false), wanting,
+      TokenGet(timeoutMilliseconds: 1), TokenGet(bestEffort: false), wanting, forMore,
     ]
     for other in others { #expect(!other.isCanonical, "\(other)") }
     #expect(others.count + 3 == TokenGet.Keys.allCases.count, "a new parameter belongs here and there")

@@ -96,16 +96,22 @@ struct LateAnswerTests {
     try await box.put(Secret("one"), for: first)
     #expect(try scratch.contents(of: otherFolder).count == 1)
     #expect(try await texts(vault) == ["one"])
-    #expect(await vault.status().lateAnswerProblem?.contains(folder) == true)
     unlink(folder)
     try await box.put(Secret("two"), for: first)
     #expect(try await texts(vault) == ["one", "two"])
-    #expect(await vault.status().lateAnswerProblem == nil)
     chmod(folder, 0o755)
     chmod(otherFolder, 0o755)
     await #expect(throws: VaultError.openToOthers(path: folder, chmod: "700")) {
       try await box.put(Secret("three"), for: first)
     }
+  }
+
+  @Test("is read whatever others may do with its file, and wherever its folder was moved", arguments: Moved.allCases)
+  func moved(how: Moved) async throws {
+    let (vault, box) = try await opened()
+    try await box.put(Secret("one"), for: first)
+    try how.happen(to: #require(try waiting().keys.first))
+    #expect(try await texts(vault) == ["one"])
   }
 
   @Test("there are 64 late answers for a record, and 512 KiB in each, at most")

@@ -59,6 +59,36 @@ struct SpillTests {
     #expect(stat(path, &status) == 0 && status.st_mode & 0o077 == 0)
   }
 
+  @Test("a try that fails, or brings nothing new, leaves what was kept before")
+  func keptUntilTheNextIsWhole() async throws {
+    let vault = vault()
+    try await vault.put(.sample(1))
+    try await vault.spill(.sample(1, version: 2))
+    let before = try kept()
+    let path = try #require(before.keys.first)
+    func inode() -> ino_t {
+      var status = stat()
+      return stat(path, &status) == 0 ? status.st_ino : 0
+    }
+    let first = inode()
+    try await vault.spill(.sample(1, version: 2))
+    #expect(try kept() == before && inode() == first)
+    // No draft can be made.
+    #expect(mkdir(path + ".new", 0o700) == 0)
+    await #expect(throws: VaultError.self) { try await vault.spill(.sample(1, version: 3)) }
+    #expect(rmdir(path + ".new") == 0)
+    #expect(try kept() == before)
+    try await vault.spill(.sample(1, version: 3))
+    #expect(try kept().keys.first == path && kept() != before)
+  }
+
+  @Test("is read whatever others may do with its file, and wherever its folder was moved", arguments: Moved.allCases)
+  func moved(how: Moved) async throws {
+    try await spilled()
+    try how.happen(to: #require(try kept().keys.first))
+    #expect(try await vault().held().first?.payload == VaultRecord.sample(1, version: 2).payload)
+  }
+
   @Test("a later put takes its place")
   func superseded() async throws {
     let vault = vault()
@@ -155,17 +185,41 @@ struct SpillTests {
     #expect(try await scratch.vault().held().map(\.version) == [8, 2, 3, 1])
   }
 
-  @Test("what cannot be looked at stops a rekey, and stays")
+  @Test("what cannot be looked at keeps the vault closed, stops a rekey, and stays")
   func unreadable() async throws {
     try await spilled()
-    let path = try #require(try kept().keys.first)
-    chmod(path, 0o644)
+    let (path, bytes) = try #require(try kept().first)
+    // Root reads whatever has a mode. A socket nobody opens.
+    #expect(unlink(path) == 0 && mknod(path, S_IFSOCK | 0o600, 0) == 0)
     let second = vault()
-    let before = try scratch.files()
+    await #expect(throws: VaultError.self) { _ = try await second.held() }
+    let key = try scratch.files()["state/oauthctl/key"]
     await #expect(throws: VaultError.self) { try await second.rekey() }
-    await second.close()
-    #expect(try scratch.files()["state/oauthctl/key"] == before["state/oauthctl/key"])
+    #expect(try scratch.files()["state/oauthctl/key"] == key)
+    #expect(unlink(path) == 0)
+    try scratch.write(bytes, to: path)
+    #expect(try await second.held().first?.payload == VaultRecord.sample(1, version: 2).payload)
+  }
+
+  @Test("a vault that is older than this machine remembers leaves it to the newest one")
+  func rolledBack() async throws {
+    let first = vault()
+    try await first.put(.sample(1))
+    let old = try scratch.files()["data/oauthctl/vault.db"]
+    try await first.put(.sample(1, version: 2))
+    try await first.put(.sample(2))
+    try await first.spill(.sample(1, version: 3))
+    await first.close()
+    let new = try scratch.files()["data/oauthctl/vault.db"]
+    try scratch.write(#require(old), to: "\(scratch.path)/data/oauthctl/vault.db")
+    let putBack = vault()
+    _ = try await putBack.held()
+    #expect(await putBack.rollback != nil)
+    try await putBack.put(.sample(1, version: 4))
+    await putBack.close()
     #expect(try kept().count == 1)
+    try scratch.write(#require(new), to: "\(scratch.path)/data/oauthctl/vault.db")
+    #expect(try await vault().held().first?.payload == VaultRecord.sample(1, version: 3).payload)
   }
 
   @Test("what is damaged, another's, or raised in its version is not believed, and harms nothing")

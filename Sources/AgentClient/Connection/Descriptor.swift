@@ -1,4 +1,5 @@
 import Glibc
+import SystemFacts
 
 /// An open file descriptor, closed when the last reference goes.
 final class Descriptor {
@@ -16,11 +17,11 @@ struct Deadline {
 
   init(milliseconds: Int) {
     self.milliseconds = milliseconds
-    end = Self.now() + milliseconds
+    end = MonotonicClock.milliseconds() + milliseconds
   }
 
   /// 0 when it is over; fits poll.
-  var remainingMilliseconds: Int32 { Int32(clamping: max(0, end - Self.now())) }
+  var remainingMilliseconds: Int32 { Int32(clamping: max(0, end - MonotonicClock.milliseconds())) }
 
   /// Waits for `events`. Throws `timeout`.
   func wait(for descriptor: Descriptor, _ events: Int32) throws(ClientError) {
@@ -41,12 +42,6 @@ struct Deadline {
       }
       guard errno == EINTR else { throw .protocolViolation(describe(errno: errno)) }
     }
-  }
-
-  private static func now() -> Int {
-    var time = timespec()
-    clock_gettime(CLOCK_MONOTONIC, &time)
-    return time.tv_sec * 1_000 + time.tv_nsec / 1_000_000
   }
 }
 

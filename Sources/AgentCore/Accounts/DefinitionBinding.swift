@@ -124,8 +124,14 @@ package struct DefinitionBinding: Sendable, Equatable, Codable {
   /// Whether requests to its server carry the client secret.
   package var sendsClientSecret: Bool { method?.needsSecret ?? true }
 
+  /// Whether requests to its server hold something that is signed with their time.
+  var datesRequests: Bool { method?.signs == true || isBound }
+
   /// The issuer's host, for messages.
   package var issuerHost: String { AccountDefinition.host(ofIssuer: issuer) }
+
+  /// The host that the private authority counts for, on any port: the issuer's; nil: there is none.
+  var authorityHost: String? { certificateAuthorityDigest.map { _ in issuerHost } }
 
   /// One line that no other parameters have.
   static func line(_ parameters: [String: String]) -> String {
@@ -157,4 +163,14 @@ package struct DefinitionBinding: Sendable, Equatable, Codable {
     case tokenParameters = "token_parameters"
     case publicOnly = "public_only"
   }
+}
+
+extension GrantKind {
+  /// Whether the grant itself is an assertion that is signed with the time (RFC 7523 §2.1).
+  var signs: Bool { terms.need == .privateKey }
+}
+
+extension GrantRecord {
+  /// Whether what is asked for by it is signed with its server's time.
+  var datesRequests: Bool { binding.datesRequests || kind.signs }
 }

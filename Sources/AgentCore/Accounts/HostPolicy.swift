@@ -22,7 +22,7 @@ package struct HostPolicy: Sendable, Equatable {
   /// `bound` is what the login is bound to; without a login the next one will be bound to what the file names.
   package init(_ definition: AccountDefinition, boundTo bound: DefinitionBinding?) {
     named = definition.origins
-    let hosts = bound?.hosts ?? named
+    let hosts = Set(bound?.hosts ?? named)
     served = named.filter(hosts.contains)
     unaccepted = named.filter { !hosts.contains($0) }
   }

@@ -17,7 +17,10 @@ final class PendingLogins: Sendable {
     }
   }
 
-  func contains(_ account: String) -> Bool { state.withLock { $0.logins[account] != nil } }
+  func contains(_ account: String) -> Bool { binding(of: account) != nil }
+
+  /// What its login is to be bound to; nil: none is under way.
+  func binding(of account: String) -> DefinitionBinding? { state.withLock { $0.logins[account] } }
 
   /// What they are to be bound to.
   var bindings: [DefinitionBinding] { state.withLock { Array($0.logins.values) } }

@@ -88,8 +88,8 @@ package struct AccountRecord: Sendable, Equatable, Codable {
     }
   }
 
-  /// A moment of this boot in which a token was received, or a refresh token sent, by a wall clock that was not that of `now`: it was
-  /// set since, or the machine stood still. Nil: there is none.
+  /// A moment of this boot in which a token was received, or a refresh token sent, by a wall clock that was not that of
+  /// `now`: it was set since, or the machine stood still. Nil: there is none.
   func datedByAnotherClock(_ now: Moment) -> Moment? {
     let clock = ClockStepDetector(at: now)
     return (tokens.map(\.received) + [intent?.at].compactMap(\.self)).first {

@@ -82,8 +82,10 @@ extension LoginCoordinator {
       guard grant.missing == .lentTokens else {
         return _ = await coordinator.obtain(id, grant, scope: definition.scope)
       }
+      let borrower = CredentialService.Borrower(
+        name: definition.name, binding: binding, key: .standard, isLoggedIn: false)
       let lent = await coordinator.service.lend(
-        binding, definition.grant, RequestToSend(key: .standard, priority: .person), to: definition.name)
+        definition.grant, RequestToSend(key: .standard, priority: .person), to: borrower)
       // It may have been cancelled meanwhile.
       guard await coordinator.sessions[id]?.isPending == true else { return }
       switch lent {

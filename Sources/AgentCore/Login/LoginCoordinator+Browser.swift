@@ -193,8 +193,9 @@ extension LoginCoordinator {
   }
 
   /// `started` with a link of its own for the browser, as long as somebody listens for it.
-  func withLink(_ id: String, _ started: LoginStarted) -> LoginStarted {
+  func withLink(_ id: String, _ started: LoginStarted, isJoined: Bool = false) -> LoginStarted {
     var started = started
+    started.joined = isJoined ? true : nil
     guard case .pending? = sessions[id]?.state else { return started }
     started.browserURL = sessions[id]?.browser?.links?.make(random: random)
     return started

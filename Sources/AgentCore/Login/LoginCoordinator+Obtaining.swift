@@ -68,6 +68,9 @@ extension LoginCoordinator {
     _ session: LoginSession, to endpoint: WebURL, isProven: Bool = true,
     _ make: @Sendable (OAuthClient, ClientProof) throws(ProtocolError) -> HTTPRequest
   ) async throws(ProtocolError) -> (request: HTTPRequest, outcome: HTTPOutcome) {
+    if session.binding.datesRequests || session.definition.grant.signs {
+      await service.waitForTime(at: ServerRoute(session.binding))
+    }
     let now = await service.now(at: ServerRoute(session.binding))
     var transport = transport(session)
     if !session.loans.isEmpty {

@@ -1,5 +1,12 @@
 package import AgentWire
 
+/// A login that is being begun.
+struct Beginning {
+  /// Of who begins it, and may ask again.
+  let requestID: String
+  let task: Task<Result<LoginStarted, AgentFailure>, Never>
+}
+
 /// How a login begins, or joins one that has begun: of an account there is one at a time.
 extension LoginCoordinator {
   package func start(_ request: LoginStart) async throws(AgentFailure) -> LoginStarted {
@@ -8,19 +15,20 @@ extension LoginCoordinator {
     }
     _ = try LoginWishes(request)
     let account = request.account
-    let known = sessions.values.first {
-      $0.definition.name == account && $0.requestIDs.contains(request.requestID)
+    for known in sessions.values where known.definition.name == account {
+      guard let isJoined = known.requests[request.requestID] else { continue }
+      return withLink(known.id, known.started, isJoined: isJoined)
     }
-    if let known { return withLink(known.id, known.started) }
     if let pending = pending(account) { return try await joinOther(pending.id, request, pending.started) }
     if let begun = starting[account] {
-      let started = try await begun.value.get()
+      let started = try await begun.task.value.get()
+      if begun.requestID == request.requestID { return withLink(started.loginID, started) }
       return try await joinOther(started.loginID, request, started)
     }
     let task = Task { await self.beginAlone(request) }
-    starting[account] = task
+    starting[account] = Beginning(requestID: request.requestID, task: task)
     let started = try await task.value.get()
-    return join(started.loginID, request, started)
+    return join(started.loginID, request, started, isJoined: false)
   }
 
   /// Joins a login that somebody else began. One that was begun with another definition than the account has now makes
@@ -60,17 +68,15 @@ extension LoginCoordinator {
       throw AgentFailure.changedMeanwhile(request.account)
     }
     try sessions[id]?.definition.check(isShown: request.definitionDigest)
-    var joined = join(id, request, started)
-    joined.joined = true
-    return joined
+    return join(id, request, started, isJoined: true)
   }
 
   /// Remembers that `request` was answered with this login, so that it can be repeated.
-  private func join(_ id: String, _ request: LoginStart, _ started: LoginStarted) -> LoginStarted {
-    if let count = sessions[id]?.requestIDs.count, count < LoginSession.rememberedRequests {
-      sessions[id]?.requestIDs.insert(request.requestID)
+  private func join(_ id: String, _ request: LoginStart, _ started: LoginStarted, isJoined: Bool) -> LoginStarted {
+    if let count = sessions[id]?.requests.count, count < LoginSession.rememberedRequests {
+      sessions[id]?.requests[request.requestID] = isJoined
     }
-    return withLink(id, started)
+    return withLink(id, started, isJoined: isJoined)
   }
 
   /// The one beginning of an account's login; ends it in `starting` itself, before anybody who waits goes on.

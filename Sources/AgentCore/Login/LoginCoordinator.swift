@@ -14,7 +14,7 @@ package actor LoginCoordinator {
   var sessions: [String: LoginSession] = [:]
   /// In the order they began.
   var order: [String] = []
-  var starting: [String: Task<Result<LoginStarted, AgentFailure>, Never>] = [:]
+  var starting: [String: Beginning] = [:]
   /// Callers who wait for the end of a login, by its id. They are not kept in the session: each of them has a copy of that
   /// while it waits, and would keep all the others with it.
   var waiters: [String: Waiters<EndWaiter>] = [:]

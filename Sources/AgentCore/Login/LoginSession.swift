@@ -15,8 +15,8 @@ struct LoginSession {
   }
 
   let id: String
-  /// Of every `login.start` that was answered with it.
-  var requestIDs: Set<String> = []
+  /// Of every `login.start` that was answered with it, and whether that one joined it.
+  var requests: [String: Bool] = [:]
   let definition: AccountDefinition
   let server: ResolvedServer
   let binding: DefinitionBinding

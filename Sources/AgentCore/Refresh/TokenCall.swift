@@ -24,6 +24,8 @@ package struct TokenCall: Sendable {
   package var number: UInt64
   /// The moment before the request is sent: lives count from here.
   package var started: Moment
+  /// The machine has stood still since its answer was made.
+  package var isOfBeforePause = false
   /// Seconds in which its connection has to be there, since what is sent later is sent after the server's reuse window;
   /// nil: as long as any.
   package var leavesWithinSeconds: Double?

@@ -88,6 +88,11 @@ package struct RequestQueue<Server: Hashable & Sendable>: Sendable {
     tidy(found.server)
   }
 
+  /// Moves a waiting request forward, never back.
+  package mutating func hurry(_ ticket: Ticket, to priority: RequestPriority) {
+    if let found = waiting[ticket], priority < found.priority { change(ticket, to: priority) }
+  }
+
   /// Leaves the queue; false when the ticket is not waiting.
   @discardableResult
   package mutating func withdraw(_ ticket: Ticket) -> Bool {

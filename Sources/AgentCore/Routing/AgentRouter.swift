@@ -6,6 +6,7 @@ package struct AgentRouter: LineResponder {
   /// What protocol version 1 has grown by.
   static let capabilities = [
     "events", "username", "ca_file", "paths", "dpop", "id_token", "needed_scope", "import", "registration",
+    "authority_host", "further_urls",
   ]
 
   let service: CredentialService

@@ -6,6 +6,8 @@ extension CredentialService {
   final class Account {
     /// Changed by ``handle(_:at:)`` alone.
     private(set) var machine: AccountStateMachine
+    /// Nil: it has changed since, or nobody has asked.
+    private var madePolicy: HostPolicy?
     let name: String
     /// Of its record in the vault.
     var id: RecordID
@@ -64,7 +66,17 @@ extension CredentialService {
 
     /// Hands one event to the state machine, in place.
     @discardableResult
-    func handle(_ event: AccountStateMachine.Event, at now: Moment) -> Actions { machine.handle(event, at: now) }
+    func handle(_ event: AccountStateMachine.Event, at now: Moment) -> Actions {
+      madePolicy = nil
+      return machine.handle(event, at: now)
+    }
+
+    /// Where its tokens may go; nil without a definition. It is looked at for every account that a URL may mean.
+    var hostPolicy: HostPolicy? {
+      guard madePolicy == nil, let definition = machine.definition else { return madePolicy }
+      madePolicy = HostPolicy(definition, boundTo: machine.record?.grant?.binding)
+      return madePolicy
+    }
 
     /// What is kept was written by `commit`.
     func noteNews(at commit: UInt64) {

@@ -36,7 +36,6 @@ extension CredentialService {
       fingerprint: record?.token(.standard)?.fingerprint.description)
     details.login = grant?.loginID
     details.authority = authority
-    details.authorityDigest = grant?.binding.certificateAuthorityDigest
     details.publicKey = record?.clientSecret.flatMap(Self.publicKey)
     details.identityConcern = grant?.identity?.concern
     let missing = grant?.notGranted(definition) ?? []

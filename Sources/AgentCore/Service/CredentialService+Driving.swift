@@ -20,6 +20,8 @@ extension CredentialService {
   ) -> Actions {
     takeHolds(account)
     let actions = account.handle(event, at: now(account).advanced(by: ahead))
+    tokenWaiters.beginTelling()
+    defer { tokenWaiters.endTelling() }
     afterwards()
     noteProbes(account)
     noteLife(of: account)
@@ -38,7 +40,7 @@ extension CredentialService {
     case .send(let call): send(call, account)
     case .revoke(let revocation, let secret): revoke(revocation, secret, account)
     case .publish: publish(account.name)
-    case .deliver(let id, let token): answerWaiter(id, .success(token))
+    case .deliver(let id, let token): deliver(id, token, of: account.name)
     case .refuse(let id, let failure):
       answerWaiter(id, .failure(blamingFile(blamingLender(failure, of: account), of: account.name)))
     case .judged: break
@@ -154,6 +156,8 @@ extension CredentialService {
 
   private func callEnded(_ name: String, _ call: TokenCall, _ end: TokenCallEnd) {
     let sent = underWay.end(call.number)
+    // The clock may have moved while it was under way.
+    askServersForTheTime()
     noteEnd(end, of: call, for: name)
     noteRefusal(end, of: call)
     // Told to the log afterwards: until an answer is saved, a kill loses what it carries.
@@ -192,6 +196,7 @@ extension CredentialService {
       var transport = ObservedTransport(service: self, account: name, priority: priority)
       transport.isRevocation = true
       transport.obstacle = { await self.obstacle(to: revocation, of: name) }
+      if revocation.binding.datesRequests { await self.waitForTime(at: ServerRoute(revocation)) }
       let now = self.now(at: ServerRoute(revocation))
       let end = await TokenEndpoint(self.exchange(by: transport))
         .revoke(revocation, clientSecret: secret, now: now)
@@ -255,6 +260,7 @@ extension CredentialService {
   /// Brings what others may have of `name` up to date.
   func offer(_ name: String) {
     index.note(name)
+    tokenWaiters.forgetReply(of: name)
     guard !isLocked, let account = accounts[name], account.machine.definition != nil else {
       forgetUnreadLogins()
       return ready.set(nil, nil, for: name)

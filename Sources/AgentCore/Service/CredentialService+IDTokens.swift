@@ -11,9 +11,10 @@ extension CredentialService {
   package func idToken(_ request: TokenID) async throws(AgentFailure) -> IDTokenAnswer {
     // The bounds of its time are those of every token's.
     var refresh = TokenGet(account: request.account, timeoutMilliseconds: request.timeoutMilliseconds)
-    _ = try TokenBounds(refresh)
+    let deadline = time.now().bootSeconds + (try TokenBounds(refresh).timeoutSeconds)
     try await open()
     let name = try select(AccountSelection.Wish(account: request.account), rejected: nil).name
+    if let failure = await waitForTime(name, until: deadline) { throw failure }
     let identity = try identity(of: name)
     if identity.remaining(at: now(name)) < Self.idTokenSeconds, identity.isLast != true,
       accounts[name]?.machine.isRenewable == true
@@ -21,6 +22,10 @@ extension CredentialService {
       refresh.account = name
       refresh.force = true
       _ = try await token(refresh)
+    }
+    // Another account may be the default by now.
+    guard try select(AccountSelection.Wish(account: request.account), rejected: nil).name == name else {
+      throw .changedJustNow(name)
     }
     return try answer(self.identity(of: name), name)
   }

@@ -19,16 +19,17 @@ extension CredentialService {
   /// Waits for the lender's token, a place among the requests, and the lender's server. One that refuses the token gets
   /// another, once.
   func identityAssertion(
-    _ lent: LentToken, for binding: DefinitionBinding, _ wish: RequestToSend, of name: String
+    _ lent: LentToken, for borrower: Borrower, _ wish: RequestToSend
   ) async throws(AgentFailure) -> IdentityAssertion {
-    let first = try await token(lent, for: nil, of: name)
+    let first = try await token(lent, for: nil, of: borrower.name)
     do throws(RefusedToken) {
-      return try await ask(lent, first, for: binding, wish, of: name)
+      return try await ask(lent, first, for: borrower, wish)
     } catch {
-      guard error.mayBeOld else { throw error.failure }
+      // Nor is a new one got for what is not wanted any more.
+      guard error.mayBeOld, mayBorrow(borrower, []) else { throw error.failure }
     }
-    let second = try await token(lent, for: nil, of: name, other: first.fingerprint)
-    do throws(RefusedToken) { return try await ask(lent, second, for: binding, wish, of: name) } catch {
+    let second = try await token(lent, for: nil, of: borrower.name, other: first.fingerprint)
+    do throws(RefusedToken) { return try await ask(lent, second, for: borrower, wish) } catch {
       throw error.failure
     }
   }
@@ -40,8 +41,9 @@ extension CredentialService {
   }
 
   private func ask(
-    _ lent: LentToken, _ token: LentSecret, for binding: DefinitionBinding, _ wish: RequestToSend, of name: String
+    _ lent: LentToken, _ token: LentSecret, for borrower: Borrower, _ wish: RequestToSend
   ) async throws(RefusedToken) -> IdentityAssertion {
+    let (name, binding) = (borrower.name, borrower.binding)
     func refused(_ kind: FailureKind, _ message: String, _ hint: NextStep? = nil, _ error: OAuthError? = nil)
       -> AgentFailure
     {
@@ -75,7 +77,7 @@ extension CredentialService {
     let asked = time.now()
     let loan = Loan(token: lent, login: token.login, endpoint: nil)
     var transport = ObservedTransport(service: self, account: name, priority: wish.priority)
-    transport.obstacle = { await self.areLent([loan], to: name) ? nil : ObservedTransport.changed }
+    transport.obstacle = { await self.mayBorrow(borrower, [loan]) ? nil : ObservedTransport.changed }
     let outcome = await transport.perform(request, route: lender.route)
     // It may have been the one that tries a server which did not answer.
     servers[route]?.circuit.gaveUp(name)

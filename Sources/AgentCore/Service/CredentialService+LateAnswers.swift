@@ -44,17 +44,11 @@ extension CredentialService {
   // MARK: Opening
 
   /// What came for each record while the vault was locked, the oldest first.
-  nonisolated func lateAnswers() async -> [RecordID: [LateToken]] {
-    do throws(VaultError) {
-      return try await store.lateAnswers().reduce(into: [:]) { found, answer in
-        let read = answer.payload.withBytes { ShapeDecoder.read(LateToken.self, Array($0)) }
-        let late = read.flatMap { $0.isInBounds ? $0 : nil }
-        if let late { found[answer.record, default: []].append(late) }
-      }
-    } catch {
-      logger.error(
-        "what came while the vault was locked cannot be read", metadata: ["reason": "\(AgentFailure(error).message)"])
-      return [:]
+  nonisolated func lateAnswers() async throws(VaultError) -> [RecordID: [LateToken]] {
+    try await store.lateAnswers().reduce(into: [:]) { found, answer in
+      let read = answer.payload.withBytes { ShapeDecoder.read(LateToken.self, Array($0)) }
+      let late = read.flatMap { $0.isInBounds ? $0 : nil }
+      if let late { found[answer.record, default: []].append(late) }
     }
   }
 

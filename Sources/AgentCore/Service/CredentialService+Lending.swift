@@ -29,8 +29,28 @@ extension CredentialService {
     guard !borrowing.isUnderWay else { return false }
     borrowing.isUnderWay = true
     let name = account.name
-    Task { self.borrowed(account, grant.binding, await self.lend(grant.binding, grant.kind, wish, to: name)) }
+    let borrower = Borrower(name: name, binding: grant.binding, key: wish.key, isLoggedIn: true)
+    Task { self.borrowed(account, grant.binding, await self.lend(grant.kind, wish, to: borrower)) }
     return false
+  }
+
+  /// The account that borrows, and what its login is bound to, or is to be.
+  struct Borrower {
+    let name: String
+    let binding: DefinitionBinding
+    let key: TokenKey
+    /// Else it borrows for a login, whose binding a person has agreed to.
+    let isLoggedIn: Bool
+  }
+
+  /// Whether `loans` would be made again, to a borrower that has the login that it borrows for, and may have something sent by
+  /// it; or that is still logging in.
+  func mayBorrow(_ borrower: Borrower, _ loans: [Loan]) -> Bool {
+    guard areLent(loans, to: borrower.name) else { return false }
+    guard borrower.isLoggedIn else { return pendingLogins.binding(of: borrower.name) == borrower.binding }
+    let machine = accounts[borrower.name]?.machine
+    return machine?.record?.grant?.binding == borrower.binding && machine?.obstacle == nil
+      && machine?.isAllowed(borrower.key) == true
   }
 
   /// Whether `account`, which has its place, may go on as it is.
@@ -93,17 +113,18 @@ extension CredentialService {
 
   // MARK: Lending
 
-  /// The grant of `kind` as it is sent for `binding`, with the tokens that other accounts lend it. Waits until they have
-  /// theirs, a minute for each at most.
+  /// The grant of `kind` as it is sent for the binding of `borrower`, with the tokens that other accounts lend it. Waits until
+  /// they have theirs, a minute for each at most.
   func lend(
-    _ binding: DefinitionBinding, _ kind: GrantKind, _ wish: RequestToSend, to name: String
+    _ kind: GrantKind, _ wish: RequestToSend, to borrower: Borrower
   ) async -> Result<LentGrant, AgentFailure> {
+    let (name, binding) = (borrower.name, borrower.binding)
     do throws(AgentFailure) {
       guard let lent = binding.request?.lent else {
         throw AgentFailure(.configInvalid, "\(name): its login is bound to no account that lends it a token")
       }
       guard kind != .identityAssertion else {
-        let lent = try await identityAssertion(lent.subject, for: binding, wish, of: name)
+        let lent = try await identityAssertion(lent.subject, for: borrower, wish)
         return .success(
           LentGrant(
             grant: .jwtBearer.with(assertion: lent.assertion), key: wish.key, endBootSeconds: lent.endBootSeconds,
@@ -146,10 +167,11 @@ extension CredentialService {
     let result = await wait(lent.account, waiter)
     // Both files, and the lender's login, may have changed while this waited.
     let grant = try mayLend(lent, to: endpoint, of: name)
-    let token: TokenRecord
-    do { token = try result.get() } catch { throw Self.failure(error, of: lent, for: name) }
+    let given: TokenWaiters.GivenToken
+    do { given = try result.get() } catch { throw Self.failure(error, of: lent, for: name) }
+    let token = given.token
     // One that was given before another login came is not that login's.
-    guard accounts[lent.account]?.machine.isCurrent(token.fingerprint) == true else {
+    guard given.login == grant.loginID else {
       throw AgentFailure(
         .unavailable, "\(name): it needs a token of \(lent.account), which has changed just now", hint: "ask again",
         retryAfterMilliseconds: 1)

@@ -97,6 +97,14 @@ extension CredentialService {
   func finishLogin(
     _ name: String, _ grant: GrantRecord, _ token: TokenRecord?, used: UsedSecrets, replacing: String? = nil
   ) async throws(AgentFailure) -> Bool {
+    // The machine may have stood still since the tokens came, as while a person was asked.
+    let route = ServerRoute(grant.binding)
+    await waitForTime(at: route)
+    let now = now(at: route)
+    var (grant, token) = (grant, token)
+    grant.refreshTokenReceived = grant.refreshTokenReceived?.aged(by: now)
+    if let received = token?.received { token?.received = received.aged(by: now) }
+    if let former = clocks.join(name, route) { waiters.happened(.clock(former)) }
     // While a lock waits for what is under way, the accounts are there.
     guard accounts[name] != nil else { throw gone(name) }
     try await change(name, .login(grant, token, used: used, replacing: replacing))

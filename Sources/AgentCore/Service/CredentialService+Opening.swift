@@ -24,7 +24,7 @@ extension CredentialService {
       let records = try await store.loadAll()
       let rollback = await store.rolledBackFrom
       let commit = await store.lastCommit
-      let lateAnswers = records.isEmpty ? [:] : await lateAnswers()
+      let lateAnswers = records.isEmpty ? [:] : try await lateAnswers()
       let read = await StoredRecords.read(records)
       let configuration = await readFiles()
       if isLocked { return .vaultLocked }
@@ -126,7 +126,7 @@ extension CredentialService {
         accounts[name] = nil
         for ticket in account.places.values { giveBack(ticket) }
         ready.remove(name)
-        waiters.happened(.clock(name))
+        if let server = clocks.awaited(by: name) { waiters.happened(.clock(server)) }
       }
     }
     // One whose file cannot be read is listed by its problem alone.

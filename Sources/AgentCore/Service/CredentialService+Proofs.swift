@@ -19,7 +19,8 @@ extension CredentialService {
       throw AgentFailure(
         .badRequest, "nonce has 1 to \(DPoPNonce.limitBytes) printable ASCII characters without quote and backslash")
     }
-    let (token, choice) = try await obtain(TokenGet(request), isProven: true)
+    let (token, meaning) = try await obtain(TokenGet(request), isProven: true)
+    let choice = meaning.choice
     let key = try proofKey(of: token, choice.name)
     let answer = answer(token, choice)
     let once = ClientProof(at: now(choice.name), random: random)
@@ -31,7 +32,7 @@ extension CredentialService {
         proof, with: key, nonce: request.nonce, at: url.origin, remembering: nonces)
     } catch { throw AgentFailure(.internal, "\(choice.name): \(error)") }
     // A lock, a logout or a change of the file may have come while this waited.
-    _ = try select(account: choice.name, url: request.url)
+    guard try stillMeant(TokenGet(request), meaning) != nil else { throw .changedJustNow(choice.name) }
     _ = try proofKey(of: token, choice.name)
     return DPoPProofAnswer(answer, proof: signed)
   }
@@ -40,10 +41,7 @@ extension CredentialService {
   private func proofKey(of token: TokenRecord, _ name: String) throws(AgentFailure) -> Secret {
     guard let record = accounts[name]?.machine.record, let key = record.grant?.proofKey?.secret,
       record.tokens.contains(where: { $0.fingerprint == token.fingerprint })
-    else {
-      throw AgentFailure(
-        .unavailable, "\(name): its login has changed just now", hint: "ask again", retryAfterMilliseconds: 1)
-    }
+    else { throw .changedJustNow(name) }
     return key
   }
 
@@ -70,6 +68,11 @@ extension TokenGet {
 }
 
 extension AgentFailure {
+  static func changedJustNow(_ name: String) -> AgentFailure {
+    AgentFailure(
+      .unavailable, "\(name): its login has changed just now", hint: "ask again", retryAfterMilliseconds: 1)
+  }
+
   static func proofRequired(_ name: String) -> AgentFailure {
     AgentFailure(
       .proofRequired,

@@ -169,9 +169,13 @@ extension CredentialService {
 
   /// A place for a request to `route`; nil when the agent locks or stops, or the task is cancelled, before there is one.
   /// Give it back with ``giveBack(_:)``.
-  func place(_ route: ServerRoute, _ priority: RequestPriority) async -> Ticket? {
+  /// `queued` is told the ticket while it waits.
+  func place(
+    _ route: ServerRoute, _ priority: RequestPriority, queued: (Ticket) -> Void = { _ in }
+  ) async -> Ticket? {
     guard !isClosed, !Task.isCancelled else { return nil }
     let ticket = places.enqueue(route, priority)
+    queued(ticket)
     let isAdmitted = await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
         places.wait(ticket, .request(continuation))

@@ -3,36 +3,51 @@ import HTTPTerms
 
 extension CredentialService {
   /// The account that a request gets.
-  struct Choice {
+  struct Choice: Equatable {
     let name: String
     let matchedHost: String?
     /// Another account may be the one that is meant, and nobody can tell: one line.
     var doubt: String?
+    /// It holds the token that the request calls rejected.
+    var holdsRejected = false
   }
 
   /// Which account a request means. One that nobody can read stops no healthy one: that is served, with a word of doubt.
-  func select(_ request: TokenGet) throws(AgentFailure) -> Choice {
+  /// `former` is what it meant before a wait, in which the rejected token may have gone.
+  func select(_ request: TokenGet, after former: Choice? = nil) throws(AgentFailure) -> Choice {
     let wish = AccountSelection.Wish(account: request.account, url: request.url, username: request.username)
     // What is no fingerprint is refused later, with words of its own.
-    return try select(wish, rejected: request.rejected.flatMap { try? Fingerprint(rejected: $0) })
+    let rejected = request.rejected.flatMap { try? Fingerprint(rejected: $0) }
+    let choice = try select(wish, rejected: rejected, holder: former?.holdsRejected == true ? former?.name : nil)
+    if let further = request.furtherURLs, let chosen = accounts[choice.name].flatMap({ candidate($0) }) {
+      for url in further {
+        _ = try AccountSelection.select(AccountSelection.Wish(account: choice.name, url: url), among: [chosen])
+      }
+    }
+    return choice
   }
 
   func select(account: String, url: String?) throws(AgentFailure) -> Choice {
     try select(AccountSelection.Wish(account: account, url: url), rejected: nil)
   }
 
-  func select(_ wish: AccountSelection.Wish, rejected: Fingerprint?) throws(AgentFailure) -> Choice {
+  func select(
+    _ wish: AccountSelection.Wish, rejected: Fingerprint?, holder: String? = nil
+  ) throws(AgentFailure) -> Choice {
     // A lock may have come since the request was begun.
     guard isOpen else { throw .vaultLocked }
     let origin = wish.url.flatMap { try? WebURL($0) }?.origin.description
-    let known = considered(wish.account, origin).compactMap { candidate($0, rejected) }
+    var known = considered(wish.account, origin).compactMap { candidate($0, rejected) }
+    if let index = known.firstIndex(where: { $0.name == holder }) { known[index].holdsRejected = true }
     // A URL that cannot be read means nobody.
     let isAnybodys = wish.account == nil && (wish.url == nil || origin != nil)
     let unread = isAnybodys ? unreadLogins().login(serving: origin, named: wish.username) : nil
     let choice: Choice
     do {
       let (name, host) = try choose(wish, among: known)
-      choice = Choice(name: name, matchedHost: host)
+      choice = Choice(
+        name: name, matchedHost: host,
+        holdsRejected: rejected != nil && known.contains { $0.name == name && $0.holdsRejected })
     } catch {
       let missing = error.kind == .accountUnknown ? wish.account : nil
       if let missing, problems.hindrance(of: missing) == nil, let account = accounts[missing], isLoginAlone(account) {
@@ -91,9 +106,10 @@ extension CredentialService {
     case .perhaps where !chosen.isWorking: throw unreadable(unread)
     case .perhaps:
       let failure = unreadable(unread)
-      return Choice(
-        name: choice.name, matchedHost: choice.matchedHost,
-        doubt: failure.message + (failure.hint.map { "; \($0.text)" } ?? "") + "; meanwhile \(choice.name) is taken")
+      var doubtful = choice
+      doubtful.doubt =
+        failure.message + (failure.hint.map { "; \($0.text)" } ?? "") + "; meanwhile \(choice.name) is taken"
+      return doubtful
     }
   }
 
@@ -122,10 +138,10 @@ extension CredentialService {
 
   /// `account` as one that a request may mean; nil without a definition.
   func candidate(_ account: Account, _ rejected: Fingerprint? = nil) -> AccountSelection.Candidate? {
-    guard let definition = account.machine.definition else { return nil }
+    guard let definition = account.machine.definition, let hosts = account.hostPolicy else { return nil }
     let record = account.machine.record
     return AccountSelection.Candidate(
-      definition, hosts: HostPolicy(definition, boundTo: record?.grant?.binding), isLoggedIn: record?.hasLogin == true,
+      definition, hosts: hosts, isLoggedIn: record?.hasLogin == true,
       isWorking: record?.grant?.verdict == nil && account.machine.lenderFault == nil,
       holdsRejected: rejected.map { rejected in
         record?.tokens.contains { $0.fingerprint == rejected } ?? false
@@ -203,11 +219,11 @@ extension CredentialService {
   private func changedLogin(serving origin: String) -> Account? {
     accounts.values.filter { account in
       let machine = account.machine
-      guard let definition = machine.definition, let binding = machine.record?.grant?.binding,
+      guard let hosts = account.hostPolicy, let binding = machine.record?.grant?.binding,
         binding.hosts.contains(origin), machine.isDefinitionChanged
       else { return false }
       return machine.differences.contains { $0.key != "hosts" }
-        || !HostPolicy(definition, boundTo: binding).unaccepted.isEmpty
+        || !hosts.unaccepted.isEmpty
     }.min { $0.name < $1.name }
   }
 

@@ -43,6 +43,7 @@ extension CredentialService {
           account.handle(.reopened, at: time.now())
           publish(account.name)
         }
+        goOnAsking()
         wakeSoon(accounts.keys)
         return .failure(error)
       }
@@ -68,10 +69,12 @@ extension CredentialService {
     plan.clear()
     emptyQueue()
     for ticket in accounts.values.flatMap(\.places.values) { places.release(ticket) }
+    ready.clockIsTold(to: accounts.keys)
     accounts = [:]
     ready.forgetHosts()
     files.forgetAccounts()
     servers = KnownServers()
+    clocks.forgetDoubts()
     borrowers = [:]
     livingLogins = [:]
     told.forgetAccounts()

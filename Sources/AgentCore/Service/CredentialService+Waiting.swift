@@ -4,19 +4,19 @@ extension CredentialService {
   // MARK: For tokens
 
   /// Asks the state machine of `name`, and waits for its answer until the waiter's deadline.
-  func wait(_ name: String, _ waiter: AccountStateMachine.Waiter) async -> Result<TokenRecord, AgentFailure> {
-    while awaitsClock(name) {
-      let left = waiter.deadline - time.now().bootSeconds
-      guard left > 0 else { return .failure(.clockIsAsked(name)) }
-      await wait(for: .clock(name), seconds: left)
-    }
+  func wait(_ name: String, _ waiter: AccountStateMachine.Waiter) async -> Result<TokenWaiters.GivenToken, AgentFailure>
+  {
+    if let failure = await waitForTime(name, until: waiter.deadline) { return .failure(failure) }
     return await withCheckedContinuation { begin(name, waiter, .task($0)) }
   }
+
+  /// `GrantRecord.loginID` of the login that `name` has now.
+  func loginID(_ name: String) -> String? { accounts[name]?.machine.record?.grant?.loginID }
 
   /// Asks the state machine of `name`. The answer comes at once or later, but at the waiter's deadline at the latest.
   func begin(_ name: String, _ waiter: AccountStateMachine.Waiter, _ answered: TokenWaiters.Waiter.Answered) {
     let id = waiter.id
-    tokenWaiters.add(TokenWaiters.Waiter(account: name, answered: answered), id)
+    tokenWaiters.add(TokenWaiters.Waiter(account: name, asked: waiter, answered: answered), id)
     guard accounts[name] != nil else { return answerWaiter(id, .failure(gone(name))) }
     event(name, .asked(waiter))
     guard tokenWaiters.contains(id) else { return }
@@ -24,14 +24,29 @@ extension CredentialService {
     watchTheClock()
   }
 
+  /// A token has come for the waiter. It may be of before the wall clock moved, so it waits for the server's time, and is
+  /// asked for once more then.
+  func deliver(_ id: UInt64, _ token: TokenRecord, of name: String) {
+    guard awaitsClock(name), var asked = tokenWaiters.asked(id) else { return answerWaiter(id, .success(token)) }
+    asked.force = false
+    Task {
+      if let failure = await self.waitForTime(name, until: asked.deadline) {
+        self.answerWaiter(id, .failure(failure))
+      } else if self.tokenWaiters.contains(id) {
+        if self.accounts[name] == nil { self.answerWaiter(id, .failure(self.gone(name))) }
+        self.event(name, .asked(asked))
+      }
+    }
+  }
+
   /// Tells the waiter, once.
   func answerWaiter(_ id: UInt64, _ result: Result<TokenRecord, AgentFailure>) {
     guard let waiter = tokenWaiters.take(id) else { return }
-    switch (waiter.answered, result) {
-    case (.task(let continuation), _): continuation.resume(returning: result)
-    case (.caller(let id, let choice, let reply), .success(let token)):
-      reply(self.reply(token, choice, to: id))
-    case (.caller(let id, _, let reply), .failure(let failure)): refuse(id, failure, reply)
+    switch waiter.answered {
+    case .task(let continuation):
+      let login = loginID(waiter.account)
+      continuation.resume(returning: result.map { TokenWaiters.GivenToken(token: $0, login: login) })
+    case .caller(let question, let meaning): answer(question, meaning, result, until: waiter.asked.deadline)
     }
   }
 
@@ -45,7 +60,7 @@ extension CredentialService {
     for (name, ids) in tokenWaiters.overdue(at: time.now().bootSeconds) {
       event(name, .timedOut(ids))
       // The machine may not know them any more, as after a lock.
-      for id in ids { answerWaiter(id, .failure(gone(name))) }
+      for id in ids { answerWaiter(id, .failure(awaitsClock(name) ? .clockIsAsked(name) : gone(name))) }
     }
     watchTheClock()
   }

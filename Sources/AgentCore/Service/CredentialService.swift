@@ -8,7 +8,7 @@ package import TokenVault
 /// Nothing read before an `await` is used after it without asking the state machine again.
 ///
 /// Who waits for what, in this order. A caller waits until the vault is open (`availability`), and where the wall clock has
-/// moved until the servers have told the time (`waiters`). Then it waits for its account (`tokenWaiters`), which waits for
+/// moved until its server has told the time (`clocks`). Then it waits for its account (`tokenWaiters`), which waits for
 /// another one's token where its grant is made of that (`Borrowing`; that one borrows nothing), and whose machine waits
 /// for one thing at a time: first for a place among the requests (`places`), then until its intent is in the vault
 /// (`writes`), then for the server (`underWay`), then until the answer is in the vault; only then the caller is answered.
@@ -51,6 +51,7 @@ package actor CredentialService {
   var places = RequestPlaces()
   var underWay = RequestsUnderWay()
   var writes = VaultWrites()
+  var clocks = ClockQuestions<ServerRoute>()
 
   // Who waits: each stands in one table, and is answered by who takes it out.
   var tokenWaiters = TokenWaiters()

@@ -25,7 +25,8 @@ struct ServerRoute: Hashable {
   /// The route under which the queue counts what this server is told to revoke.
   var revocations: ServerRoute { route(" revocations") }
 
-  /// The route under which it counts the question what time it is there.
+  /// The route under which the queue counts the question what time it is there: servers that do not answer keep no other
+  /// from being asked.
   var clocks: ServerRoute { route(" clocks") }
 
   private func route(_ end: String) -> ServerRoute {

@@ -12,8 +12,6 @@ struct ObservedTransport: HTTPTransport {
   var publicOnly: Set<String> = []
   /// Revocations take no places of their server's logins and refreshes, however many of them it does not answer.
   var isRevocation = false
-  /// Each server has places of its own for the question what time it is: those that do not answer keep no other from being asked.
-  var isClock = false
   /// Asked when the request has its place, for which it may have waited long. It says why nothing is sent; nil: it is sent.
   var obstacle: (@Sendable () async -> String?)?
 
@@ -32,7 +30,6 @@ struct ObservedTransport: HTTPTransport {
 
   /// Metadata can be asked for at any number of servers, which shall not take the places of refreshes.
   private func lane(_ request: HTTPRequest, at server: ServerRoute) -> ServerRoute {
-    if isClock { return server.clocks }
     if account == nil { return .searches }
     if isRevocation { return server.revocations }
     return request.method == .get ? .discoveries : server

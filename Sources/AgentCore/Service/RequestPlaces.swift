@@ -32,6 +32,9 @@ struct RequestPlaces {
 
   mutating func change(_ ticket: Ticket, to priority: RequestPriority) { queue.change(ticket, to: priority) }
 
+  /// The same where it is sooner than its place.
+  mutating func hurry(_ ticket: Ticket, to priority: RequestPriority) { queue.hurry(ticket, to: priority) }
+
   /// Takes a waiter out of the queue; nil: it does not wait any more.
   @discardableResult
   mutating func withdraw(_ ticket: Ticket) -> Waiter? {

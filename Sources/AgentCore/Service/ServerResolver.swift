@@ -144,23 +144,33 @@ package struct ServerResolver: Sendable {
     }
   }
 
-  /// What time it is at the server that gives the tokens: the place of metadata is asked there, since nothing secret goes to that, and
-  /// whatever it answers. An issuer elsewhere does not speak for it. Whoever asks for a token waits for this, so a server has little time. Nil: it has not told.
-  func clock(_ binding: DefinitionBinding, time: any TimeKeeper) async -> ServerClock? {
+  /// What time it is at the server that gives the tokens: the place of metadata is asked there, since nothing secret goes
+  /// to that, and whatever it answers. An issuer elsewhere does not speak for it, nor does one below a path of the same host.
+  /// Whoever asks for a token waits for this, so a server has little time. Nil: it has not answered.
+  func clock(_ binding: DefinitionBinding, time: any TimeKeeper) async -> ClockAnswer? {
     guard let endpoint = try? WebURL(binding.tokenEndpoint) else { return nil }
-    let issuer = (try? Issuer(binding.issuer)).flatMap { issuer in
-      (try? WebURL(binding.issuer))?.origin == endpoint.origin ? issuer : nil
-    }
-    let place = issuer?.metadataURL(.openID) ?? "\(endpoint.origin)/.well-known/openid-configuration"
+    let place = "\(endpoint.origin)/.well-known/openid-configuration"
     var route = binding.route
     route.connectTimeoutMilliseconds = 2_000
-    route.timeoutMilliseconds = 3_000
+    route.timeoutMilliseconds = Self.clockMilliseconds
+    var request = HTTPRequest(.get, place)
+    request.isPublicOnly = binding.publicOnly?.contains(binding.tokenEndpoint) == true
     let sent = time.now()
-    guard
-      case .answered(let answer) = await transport.perform(HTTPRequest(.get, place), route: route),
-      let date = answer.dateSeconds
-    else { return nil }
-    return ServerClock(dateSeconds: date, sent: sent, received: time.now())
+    guard case .answered(let answer) = await transport.perform(request, route: route) else { return nil }
+    guard let date = answer.dateSeconds else { return .silent }
+    return .told(ServerClock(dateSeconds: date, sent: sent, received: time.now()))
+  }
+
+  /// How long a server is waited for that does not tell the time.
+  static let clockMilliseconds = 5_000
+
+  /// What a server says that is asked for the time.
+  enum ClockAnswer {
+    case told(ServerClock)
+    /// It answers, and does not say what time it is.
+    case silent
+
+    var clock: ServerClock? { if case .told(let clock) = self { clock } else { nil } }
   }
 
   private struct Written {

@@ -8,27 +8,13 @@ struct ServiceWaiters {
     case revocation(String)
     /// Nothing is under way any more.
     case idle
-    /// The server of this account has told the time.
-    case clock(String)
+    /// This server has told the time, or is not waited for any longer.
+    case clock(ServerRoute)
   }
 
   /// Those who have asked for a change, until it is durable or refused.
   var changes = Waiters<CheckedContinuation<AgentFailure?, Never>>()
-  /// The last time that servers were asked for the time, since the wall clock had moved.
-  private(set) var clockRound = ClockRound(number: 0, noticed: Moment(bootID: "", bootSeconds: 0, wallSeconds: 0))
-  /// Servers that are asked just now.
-  var clockQuestions: Set<ServerRoute> = []
   private var tasks: [Event: Waiters<TimedWait>] = [:]
-
-  struct ClockRound {
-    let number: Int
-    let noticed: Moment
-  }
-
-  mutating func beginClockRound(at noticed: Moment) -> ClockRound {
-    clockRound = ClockRound(number: clockRound.number + 1, noticed: noticed)
-    return clockRound
-  }
 
   func isAwaited(_ event: Event) -> Bool { tasks[event] != nil }
 
@@ -56,6 +42,6 @@ struct ServiceWaiters {
 
   /// Nobody waits any more for a server that is asked for the time.
   mutating func giveUpOnClocks() {
-    for case .clock(let name) in tasks.keys { happened(.clock(name)) }
+    for case .clock(let server) in tasks.keys { happened(.clock(server)) }
   }
 }

@@ -4,15 +4,23 @@ import AgentWire
 struct TokenWaiters {
   struct Waiter: Sendable {
     enum Answered: Sendable {
-      case task(CheckedContinuation<Result<TokenRecord, AgentFailure>, Never>)
-      case caller(RequestID, CredentialService.Choice, @Sendable (TokenReply) -> Void)
+      case task(CheckedContinuation<Result<GivenToken, AgentFailure>, Never>)
+      case caller(TokenQuestion, CredentialService.Meaning)
     }
 
     let account: String
+    let asked: AccountStateMachine.Waiter
     let answered: Answered
   }
 
-  /// The reply that was made last. It lives as long as somebody is still to be sent it.
+  /// What a task is given, which goes on a little later: the account may have another login by then.
+  struct GivenToken: Sendable {
+    let token: TokenRecord
+    /// `GrantRecord.loginID` of the login that it is of.
+    let login: String?
+  }
+
+  /// The reply that was made last. It lives as long as somebody is still to be sent it, and nothing of the account changes.
   struct MadeReply {
     struct Key: Equatable {
       let account: String
@@ -23,6 +31,16 @@ struct TokenWaiters {
     weak var token: ReadyToken?
   }
 
+  /// What was last found of a request after its wait. Of many who ask alike it is found once.
+  struct Judgement {
+    let request: TokenGet
+    let former: CredentialService.Meaning
+    /// Nil: it means something else.
+    let meaning: CredentialService.Meaning?
+  }
+
+  private var judgement: Judgement?
+  private var isTelling = false
   private var waiting = Waiters<Waiter>()
   private var sleep = SharedSleep()
   private var lastReply = MadeReply()
@@ -33,6 +51,9 @@ struct TokenWaiters {
   var deadlineCount: Int { waiting.deadlineCount }
 
   func contains(_ id: UInt64) -> Bool { waiting.contains(id) }
+
+  /// What it asked for; nil: it was answered.
+  func asked(_ id: UInt64) -> AccountStateMachine.Waiter? { waiting[id]?.asked }
 
   mutating func add(_ waiter: Waiter, _ id: UInt64) { waiting.add(waiter, id) }
 
@@ -63,8 +84,23 @@ struct TokenWaiters {
     return over
   }
 
+  /// One event tells whoever waits: nothing changes meanwhile.
+  mutating func beginTelling() { (isTelling, judgement) = (true, nil) }
+
+  mutating func endTelling() { (isTelling, judgement) = (false, nil) }
+
+  /// What was found last, where it was of this request.
+  func judgement(_ request: TokenGet, _ former: CredentialService.Meaning) -> Judgement? {
+    judgement.flatMap { $0.request == request && $0.former == former ? $0 : nil }
+  }
+
+  mutating func keep(_ judgement: Judgement) { if isTelling { self.judgement = judgement } }
+
   /// The reply that was made last, where it was for `key` and somebody still has it.
   func lastReply(_ key: MadeReply.Key) -> ReadyToken? { lastReply.key == key ? lastReply.token : nil }
+
+  /// Something of `account` has changed, of which a reply tells.
+  mutating func forgetReply(of account: String) { if lastReply.key?.account == account { lastReply = MadeReply() } }
 
   mutating func keep(_ reply: ReadyToken, _ key: MadeReply.Key) { lastReply = MadeReply(key: key, token: reply) }
 }

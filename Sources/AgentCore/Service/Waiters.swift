@@ -12,6 +12,8 @@ struct Waiters<Waiter: Sendable>: Sendable {
 
   func contains(_ id: UInt64) -> Bool { waiting[id] != nil }
 
+  subscript(id: UInt64) -> Waiter? { waiting[id] }
+
   mutating func add(_ waiter: Waiter, _ id: UInt64) { waiting[id] = waiter }
 
   /// It waits until boot second `due` at most.

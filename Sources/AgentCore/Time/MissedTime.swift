@@ -1,13 +1,14 @@
-/// What a server's clock says, asked after the wall clock has moved beside the boot clock: how much older what was received before is
-/// than the boot clock knows, since the machine stood still.
+/// What a server's clock says, asked after the wall clock has moved beside the boot clock: how much older what was received
+/// before is than the boot clock knows, since the machine stood still.
 package struct MissedTime: Sendable {
-  /// What the server has just said, and what it had said last; nil: nothing in this boot.
-  private let clock: ServerClock
+  /// What the server has just said, nil: it has answered and said nothing; and what it had said last, nil: nothing in this
+  /// boot.
+  private let clock: ServerClock?
   private let former: ServerClock?
   private let noticed: Moment
 
   /// `noticed` is the moment at which the wall clock had moved.
-  package init(clock: ServerClock, former: ServerClock?, noticed: Moment) {
+  package init(clock: ServerClock?, former: ServerClock?, noticed: Moment) {
     self.clock = clock
     self.former = former
     self.noticed = noticed
@@ -18,8 +19,7 @@ package struct MissedTime: Sendable {
   package func aged(_ moment: Moment, least: Double = 0) -> Moment {
     guard isBefore(moment) else { return moment }
     // Where nobody knows, the wall clock's word counts: what is too old costs a refresh, what is too young more.
-    let missed =
-      clock.pauseSeconds(since: moment) ?? max(least, former.map(clock.pauseSeconds(since:)) ?? wallStep(since: moment))
+    let missed = clock?.pauseSeconds(since: moment) ?? max(least, longest(since: moment))
     var next = moment
     if missed > ClockStepDetector.stepSeconds { next.bootSeconds -= missed }
     return next
@@ -37,7 +37,20 @@ package struct MissedTime: Sendable {
 
   /// The longest time that was certainly missed since the server's last answer; nil: none that counts.
   package var seconds: Double? {
-    former.map(clock.pauseSeconds(since:)).flatMap { $0 > ClockStepDetector.stepSeconds ? $0 : nil }
+    told.flatMap { $0 > ClockStepDetector.stepSeconds ? $0 : nil }
+  }
+
+  /// What the server says that was missed between its two answers.
+  private var told: Double? {
+    guard let clock, let former else { return nil }
+    return clock.pauseSeconds(since: former)
+  }
+
+  /// What may have been missed since a moment that has not the server's clock.
+  private func longest(since moment: Moment) -> Double {
+    guard let told, let former else { return wallStep(since: moment) }
+    // It says nothing of what was missed before it was heard.
+    return former.isLater(than: moment) ? max(told, wallStep(since: moment)) : told
   }
 
   private func isBefore(_ moment: Moment) -> Bool {

@@ -28,16 +28,32 @@ package struct Moment: Sendable, Equatable, Codable {
   /// Seconds from `earlier` to here, and none when a clock that was set back puts `earlier` later.
   package func elapsed(since earlier: Moment) -> Double { max(0, seconds(since: earlier)) }
 
-  /// Seconds from `earlier` to here, for what may not be believed too young: within one boot by the clock that says more, since the
-  /// boot clock knows nothing of a machine that stood still. Since an earlier boot this one has passed at least,
-  /// whatever a wall clock says that came back behind. Without end where `earlier` is of the future: by more than a step of the wall
-  /// clock, or of this boot, as from a time namespace that is ahead. Nobody can know then.
+  /// Seconds from `earlier` to here, for what may not be believed too young: within one boot by the clock that says more,
+  /// since the boot clock knows nothing of a machine that stood still. Since an earlier boot this one has passed at least,
+  /// whatever a wall clock says that came back behind. Without end where `earlier` is of the future: by more than a step of
+  /// the wall clock, or of this boot, as from a time namespace that is ahead. Nobody can know then.
   package func longestElapsed(since earlier: Moment) -> Double {
     let seconds = seconds(since: earlier)
     if bootID == earlier.bootID {
       return seconds < -1 ? .infinity : max(0, seconds, wallSeconds - earlier.wallSeconds)
     }
     return seconds < -ClockStepDetector.stepSeconds ? .infinity : max(bootSeconds, seconds)
+  }
+
+  /// This moment with the time that was missed since, where the wall clock has moved, as the server's clock says where both
+  /// have it, else the wall clock: for what was received from the server only afterwards. In another boot it is as it was.
+  package func aged(by now: Moment) -> Moment {
+    guard bootID == now.bootID, ClockStepDetector(at: self).hasMoved(at: now) else { return self }
+    let passed: Double =
+      if let behindSeconds, let behindNow = now.behindSeconds {
+        now.wallSeconds + behindNow - wallSeconds - behindSeconds
+      } else {
+        now.wallSeconds - wallSeconds
+      }
+    var next = self
+    let missed = passed - (now.bootSeconds - bootSeconds)
+    if missed > ClockStepDetector.stepSeconds { next.bootSeconds -= missed }
+    return next
   }
 
   /// This moment moved on both clocks.

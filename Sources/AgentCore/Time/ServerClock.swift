@@ -4,6 +4,8 @@ package struct ServerClock: Sendable, Equatable {
   package static let toleranceSeconds = 300.0
 
   private let bootID: String
+  /// Boot seconds at which it was heard.
+  private let heard: Double
   /// The server's Unix seconds when this machine booted, at least and at most.
   private let earliest: Double
   private let latest: Double
@@ -11,6 +13,7 @@ package struct ServerClock: Sendable, Equatable {
   /// `dateSeconds` is what an answer said whose request was sent and that was received at these times.
   package init(dateSeconds: Int64, sent: Moment, received: Moment) {
     bootID = received.bootID
+    heard = received.bootSeconds
     earliest = Double(dateSeconds) - received.bootSeconds
     // `Date` knows no fractions.
     latest = Double(dateSeconds) + 1 - sent.bootSeconds
@@ -32,6 +35,9 @@ package struct ServerClock: Sendable, Equatable {
     guard moment.bootID == bootID, let behind = moment.behindSeconds else { return nil }
     return max(0, earliest - (moment.wallSeconds + behind - moment.bootSeconds))
   }
+
+  /// Whether it was heard after `moment`, or in another boot.
+  package func isLater(than moment: Moment) -> Bool { bootID != moment.bootID || heard > moment.bootSeconds }
 
   /// A sentence where the difference matters; nil: it does not.
   package func remark(host: String, at now: Moment) -> String? {

@@ -21,7 +21,7 @@ package final class ReadyToken: Sendable {
 
   /// Nil: the line of this token has another spelling, and the coders write it.
   convenience init?(
-    _ token: TokenRecord, account: String, accountID: String, authorityDigest: String?, gitUsername: String?,
+    _ token: TokenRecord, account: String, accountID: String, binding: DefinitionBinding?, gitUsername: String?,
     at now: Moment
   ) {
     guard token.accessToken.secret.withBytes(TokenAnswerFrame.canCarry) else { return nil }
@@ -29,7 +29,8 @@ package final class ReadyToken: Sendable {
       accessToken: token.accessToken.secret,
       frame: TokenAnswerFrame(
         tokenType: token.tokenType, scope: token.scope, account: account, accountID: accountID,
-        authorityDigest: authorityDigest, fingerprint: token.fingerprint.description, gitUsername: gitUsername),
+        authorityDigest: binding?.certificateAuthorityDigest,
+        authorityHost: binding?.authorityHost, fingerprint: token.fingerprint.description, gitUsername: gitUsername),
       endBootSeconds: token.endBootSeconds(at: now),
       defaultMinimumValidity: RefreshPlan.defaultMinimumValidity(lifeSeconds: token.lifeSeconds))
   }

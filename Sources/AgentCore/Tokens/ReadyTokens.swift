@@ -16,8 +16,8 @@ package final class ReadyTokens: Sendable {
   private struct State {
     var entries: [String: Entry] = [:]
     var wall: ClockStepDetector?
-    /// Accounts whose server is still asked for the time, after the wall clock has moved, and the round in which it was asked last.
-    var awaitingClock: [String: Int] = [:]
+    /// Accounts whose server has still to tell the time, after the wall clock has moved.
+    var awaitingClock: Set<String> = []
     /// The accounts whose files name an origin.
     var names: [String: Set<String>] = [:]
     /// Origins of logins whose files nobody can read. Nil: it is not known which these are, or the files are being taken
@@ -27,7 +27,7 @@ package final class ReadyTokens: Sendable {
     mutating func take(_ name: String, _ minimumValiditySeconds: Int?, at now: Moment) -> ReadyToken? {
       guard let index = entries.index(forKey: name), let token = entries.values[index].token,
         token.suffices(minimumValiditySeconds, at: now.bootSeconds), wall?.hasMoved(at: now) != true,
-        awaitingClock.isEmpty || awaitingClock[name] == nil
+        !awaitingClock.contains(name)
       else { return nil }
       entries.values[index].asked = now.bootSeconds
       return token
@@ -64,10 +64,9 @@ package final class ReadyTokens: Sendable {
     }
   }
 
-  /// Forgets every token, and who is logged in.
+  /// Forgets every token, and who is logged in. Whose server has still to tell the time waits for that all the same.
   package func removeAll() {
     state.withLock { state in
-      state.awaitingClock = [:]
       for index in state.entries.values.indices {
         state.entries.values[index].token = nil
         state.entries.values[index].candidate = nil
@@ -79,7 +78,7 @@ package final class ReadyTokens: Sendable {
   package func remove(_ account: String) {
     state.withLock { state in
       state.entries[account] = nil
-      state.awaitingClock[account] = nil
+      state.awaitingClock.remove(account)
     }
   }
 
@@ -109,30 +108,17 @@ package final class ReadyTokens: Sendable {
   /// Whether the wall clock moved since the last `trustWall`.
   package func hasWallMoved(at now: Moment) -> Bool { state.withLock { $0.wall?.hasMoved(at: now) ?? false } }
 
-  /// From `now` on the wall clock counts as it is, but nothing is given of `accounts` until their server has told the time, which it is
-  /// asked in this `round`.
-  package func awaitClocks(of accounts: some Sequence<String>, at now: Moment, round: Int) {
+  /// From `now` on the wall clock counts as it is, but nothing is given of `accounts` until their server has told the time.
+  package func awaitClocks(of accounts: some Sequence<String>, at now: Moment) {
     state.withLock { state in
       state.wall = ClockStepDetector(at: now)
-      for account in accounts { state.awaitingClock[account] = round }
+      state.awaitingClock = Set(accounts)
     }
-  }
-
-  /// Those whose server was not asked after this round.
-  package func awaitingClocks(since round: Int) -> [String] {
-    state.withLock { $0.awaitingClock.filter { $0.value <= round }.map(\.key) }
   }
 
   /// Their server has told the time, or is not waited for any longer.
   package func clockIsTold(to accounts: some Sequence<String>) {
-    state.withLock { state in
-      for account in accounts { state.awaitingClock[account] = nil }
-    }
-  }
-
-  /// Whether its server is still asked for the time, in a round after `round`.
-  package func awaitsClock(_ account: String, after round: Int = 0) -> Bool {
-    state.withLock { $0.awaitingClock[account].map { $0 > round } ?? false }
+    state.withLock { $0.awaitingClock.subtract(accounts) }
   }
 
   /// The entries are right by the clocks as they are now.

@@ -12,6 +12,9 @@ struct TokenBounds {
     guard (0...TokenLine.greatestValiditySeconds).contains(request.minValiditySeconds ?? 0) else {
       throw AgentFailure(.badRequest, "min_validity_s is 0 to \(TokenLine.greatestValiditySeconds)")
     }
+    guard (request.furtherURLs?.count ?? 0) <= TokenGet.furtherURLsLimit else {
+      throw AgentFailure(.badRequest, "further_urls has at most \(TokenGet.furtherURLsLimit)")
+    }
     timeoutSeconds = Double(timeout) / 1_000
   }
 }

@@ -2,6 +2,21 @@ import AgentWire
 import OAuthProtocol
 
 extension TokenKey {
+  /// Whether it may be asked for of the account `definition`, whose login was granted the scopes `granted`.
+  func isAllowed(by definition: AccountDefinition, granted: [String]) -> Bool {
+    func holds(_ allowed: [String], _ asked: [String]) -> Bool {
+      asked.allSatisfy { asked in allowed.contains { $0.utf8.elementsEqual(asked.utf8) } }
+    }
+    return self == .standard
+      || holds(Self.scopes(definition, granted), scope) && holds(definition.resource, resource)
+        && holds(definition.audience, audience)
+  }
+
+  /// What the login was granted is in everybody's token anyway: less of it is nothing more.
+  private static func scopes(_ definition: AccountDefinition, _ granted: [String]) -> [String] {
+    definition.scope + definition.allowedScope + granted
+  }
+
   /// What `request` asks for of the account `definition`, whose login was granted the scopes `granted`. Throws `bad_request`
   /// for something empty, `not_permitted` for what neither the file nor the login allows.
   init(_ request: TokenGet, of definition: AccountDefinition, granted: [String]) throws(AgentFailure) {
@@ -30,8 +45,7 @@ extension TokenKey {
           ? .run(StepUp.command(definition.name, adding: [other]))
           : "add it to \(what == "scope" ? "allowed_scope" : what) in \(file), which is read again within a second")
     }
-    // What the login was granted is in everybody's token anyway: less of it is nothing more.
-    let scope = try checked("scope", request.scope, definition.scope + definition.allowedScope + granted)
+    let scope = try checked("scope", request.scope, Self.scopes(definition, granted))
     self.init(
       scope: [Set(definition.scope), Set(granted)].contains(Set(scope)) ? [] : scope,
       resource: try checked("resource", request.resource, definition.resource),

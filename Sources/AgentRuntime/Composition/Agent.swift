@@ -125,7 +125,7 @@ struct Agent {
     // After the callers that made it start were answered: what changes until then waits in the descriptor.
     let watching = Task {
       try await Task.sleep(for: Self.watchDelay)
-      await configuration.watch?.listen(on: loop) { Task { await supervision.filesChanged() } }
+      await configuration.watch.listen(on: loop) { Task { await supervision.filesChanged() } }
     }
 
     await signals.untilEnd(on: loop) { await supervision.reload() }

@@ -46,9 +46,6 @@ package struct VaultAdapter: VaultControl {
       hint =
         status.isCounterMadeAnew
         ? "nothing, if it was you who took that file away" : "make that file one that you alone can write"
-    } else if reason == nil, let problem = status.lateAnswerProblem {
-      reason = problem
-      hint = "make those files yours alone, and readable by you"
     }
     if reason == nil, status.isKeyFileWaiting {
       reason =

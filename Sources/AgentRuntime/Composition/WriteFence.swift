@@ -3,8 +3,9 @@ import CLinux
 import Glibc
 import SystemFacts
 
-/// What an agent that systemd has started takes away from itself and from all that it starts: to change files that are not its
-/// own. The unit could do that in a user namespace alone (`PrivateUsers=`), and there each program of its user may trace it.
+/// What an agent that systemd has started takes away from itself and from all that it starts: to change files that are not
+/// its own. The unit could do that in a user namespace alone (`PrivateUsers=`), and there each program of its user may
+/// trace it.
 enum WriteFence {
   /// Leaves these folders to be written to, in so far as they are there. To be called while there is one thread. Returns what
   /// could not be done; a kernel without Landlock is told by `oauthctl doctor`.

@@ -1,4 +1,5 @@
 import AgentWire
+import HTTPTerms
 import OAuthTerms
 
 /// `config.toml`: what concerns the agent, not an account.
@@ -32,7 +33,7 @@ package struct AgentSettings: Sendable, Equatable {
     keys.refuseOthers(than: known)
     var settings = AgentSettings()
     if let proxy = keys.string("proxy") {
-      if let reason = ValueRules.proxy(proxy) { keys.refuse("proxy", reason) } else { settings.proxy = proxy }
+      if let reason = ProxyURL.problem(with: proxy) { keys.refuse("proxy", reason) } else { settings.proxy = proxy }
     }
     settings.noProxy = keys.words("no_proxy", limit: 64)
     if let reason = settings.noProxy.lazy.compactMap(ValueRules.noProxy).first { keys.refuse("no_proxy", reason) }

@@ -1,4 +1,5 @@
 import AgentCore
+import HTTPTerms
 import OAuthProtocol
 import OAuthTerms
 import SystemFacts
@@ -67,7 +68,7 @@ struct DefinitionReader {
     definition.tokenParameters = parameters("token_parameters", reserved: ExtraParameters.checkForToken)
     definition.lent = LentTokensReader.read(&keys, account: name, grant: definition.grant)
     definition.certificateAuthorityFile = keys.path("ca_file", folder: folder)
-    definition.proxy = checked("proxy", ValueRules.proxy)
+    definition.proxy = checked("proxy", ProxyURL.problem(with:))
     if let keep = keys.choice("keep", KeepPolicy.self) { definition.keep = keep }
     if let username = checked("git_username", ValueRules.basicUsername) { definition.gitUsername = username }
     definition.paths = words("paths", limit: 64, ValueRules.pathPrefix).map(ValueRules.withoutOuterSlashes)

@@ -11,8 +11,7 @@ import Synchronization
 /// them. Files are read on threads made for it: a reading may take long, and a file system may hang (``PatientReader``).
 package final class FileConfiguration: ConfigurationSource {
   package let folder: ConfigurationFolder
-  /// Nil: changes are seen only when somebody asks for a reading.
-  package let watch: ConfigurationWatch?
+  package let watch: ConfigurationWatch
   let reader: PatientReader
   let providersReading = SharedReading<ProviderListAnswer>()
   private let authorities: AuthorityFiles
@@ -47,13 +46,13 @@ package final class FileConfiguration: ConfigurationSource {
     self.reader = reader
     authorities = AuthorityFiles(uid: reader.uid)
     self.settled = settled
-    watch = ConfigurationWatch(folder: folder)
+    watch = ConfigurationWatch(folder: folder, reader: reader)
   }
 
   /// The settings that hold: those of the last `config.toml` that was read and had no problem.
   package var current: AgentSettings { good.withLock { $0 } }
 
-  package var hasUnreadChange: Bool { watch?.hasUnreportedChange ?? false }
+  package var hasUnreadChange: Bool { watch.hasUnreportedChange }
 
   package var clientMetadataURL: String? { current.clientMetadataURL }
 
@@ -117,7 +116,7 @@ package final class FileConfiguration: ConfigurationSource {
   func read(_ files: ReadingAttempt) -> Configuration {
     // The folders before what is in them. A folder that hangs would keep the watch as well.
     try? files.reach(folder.path)
-    try? files.at(folder.accountsFolder) { watch?.arm() }
+    try? files.at(folder.accountsFolder) { watch.arm() }
     var reading = FolderReading(settingsProblems: settings(files).problems, folders: accountFolders(files))
     let names: [String]
     do {

@@ -176,8 +176,8 @@ enum TrustedFile {
     return String(path[..<slash])
   }
 
-  /// Whether root owns it although we see another owner: in a user namespace that maps only us, as the service's sandbox
-  /// is, root and strangers look alike. Only root keeps files in the system's own folders.
+  /// Whether root owns it although we see another owner: in a user namespace that maps only us root and strangers look
+  /// alike. Only root keeps files in the system's own folders.
   private static func isRootsInNamespace(_ found: stat, _ descriptor: Int32) -> Bool {
     var root = stat()
     guard stat("/", &root) == 0, root.st_uid != 0, found.st_uid == root.st_uid, let path = try? path(of: descriptor)

@@ -99,27 +99,6 @@ enum ValueRules {
     return hasControls ? "it holds a control character" : nil
   }
 
-  private static let proxySchemes = ["http", "https", "socks5", "socks5h"]
-
-  /// `SCHEME://HOST:PORT`.
-  static func proxy(_ text: String) -> String? {
-    let form = "write it as http://HOST:PORT, https://…, socks5://… or socks5h://…"
-    let pieces = text.utf8.split(separator: UInt8(ascii: ":"), maxSplits: 1)
-    guard pieces.count == 2, pieces[1].starts(with: "//".utf8) else { return "it is no proxy URL; \(form)" }
-    let scheme = String(decoding: pieces[0], as: UTF8.self).lowercased()
-    guard proxySchemes.contains(scheme) else { return "its scheme is not known; \(form)" }
-    let authority = String(text.dropFirst(scheme.count + 3))
-    if authority.contains("@") { return "it holds a user name or password; secrets do not belong in this file" }
-    let place = authority.hasSuffix("/") ? String(authority.dropLast()) : authority
-    do {
-      _ = try Origin(hostEntry: "https://" + place)
-    } catch {
-      return "\(error.rawValue); \(form)"
-    }
-    let afterHost = place.hasPrefix("[") ? place.drop { $0 != "]" } : place[...]
-    return afterHost.contains(":") ? nil : "it has no port; \(form)"
-  }
-
   /// What proxies are not used for: a host, a domain with or without a leading dot, an address, a range of addresses, or
   /// `*`.
   static func noProxy(_ text: String) -> String? {

@@ -51,6 +51,9 @@ extension RedirectReply {
   static let malformed = RedirectReply(400, title: "Bad request", text: "This is no request of a browser.")
   static let wrongHost = RedirectReply(
     421, title: "Wrong host", text: "Only this computer's own address is answered here.")
+  static let forwarded = RedirectReply(
+    403, title: "Through a proxy",
+    text: "This came through a proxy. Have your browser reach this computer's own address, 127.0.0.1, without one.")
   static let tooLarge = RedirectReply(431, title: "Too large", text: "The request is too large.")
   static let busy = RedirectReply(503, title: "Busy", text: "Too many requests at once. Try again.")
   static let gone = RedirectReply(404, title: "Over", text: "This login is over. The terminal says more.")

@@ -21,6 +21,8 @@ struct RedirectRules: Sendable {
   func judge(_ request: RedirectRequest, end: RedirectPage?) -> Verdict {
     guard request.method == "GET" else { return .answer(.methodNotAllowed) }
     guard request.hosts.count == 1, isOurs(request.hosts[0]) else { return .answer(.wrongHost) }
+    // A proxy of the user's own lends his number to whoever speaks to it, another user of the machine among them.
+    guard !request.isForwarded else { return .answer(.forwarded) }
     guard request.target.hasPrefix("/"), !request.hasBody else { return .answer(.malformed) }
     guard let end else { return .ask(target: request.target) }
     return request.target == RedirectReply.landingPath ? .landing(RedirectReply(landing: end)) : .answer(.gone)

@@ -3,6 +3,7 @@ import AgentWire
 import CLinux
 import Glibc
 import Logging
+import SystemFacts
 
 /// The agent's side of its supervision: tells the service manager what it does, feeds the watchdog, asks for time while
 /// it drains. Without a manager all of it is silence.
@@ -51,7 +52,8 @@ struct Supervision: Sendable {
 
   /// `config.reload` for SIGHUP. Connections stay.
   func reload() async {
-    notifier.notify(.reloading(monotonicMicroseconds: Self.monotonicMicroseconds()), .status("reading its files again"))
+    notifier.notify(
+      .reloading(monotonicMicroseconds: Int64(MonotonicClock.microseconds())), .status("reading its files again"))
     do throws(AgentFailure) {
       notifier.notify(.ready, reread(try await service.reload()))
     } catch {
@@ -106,11 +108,5 @@ struct Supervision: Sendable {
     let place = problem.line.map { ":\($0)" } ?? ""
     let key = problem.key.map { "\($0) " } ?? ""
     return PrintableText.escaped("\(problem.file)\(place): \(key)\(problem.reason)", limit: 300)
-  }
-
-  private static func monotonicMicroseconds() -> Int64 {
-    var time = timespec()
-    clock_gettime(CLOCK_MONOTONIC, &time)
-    return Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1_000
   }
 }

@@ -12,6 +12,9 @@ package enum Watchdog {
     return interval
   }
 
+  /// Microseconds between two words at least: a manager that wants them more often is no reason to do nothing else.
+  private static let shortestPause: Int64 = 10_000
+
   /// Feeds, twice in each interval, until the task is cancelled. `proof` returns when the service has answered; while it
   /// has not, nothing is sent. `sleep` is that of the task, but for tests.
   package static func feed(
@@ -23,7 +26,7 @@ package enum Watchdog {
       while true {
         await proof()
         await loop.run { _ in notifier.notify(.watchdog) }
-        try await sleep(.microseconds(max(1, intervalMicroseconds / 2)))
+        try await sleep(.microseconds(max(shortestPause, intervalMicroseconds / 2)))
       }
     }
   }

@@ -194,8 +194,6 @@ package struct AccountDetails: Codable, Sendable, Equatable {
   package var fingerprint: String?
   /// PEM text: what the login's `ca_file` holds, which is what the login is bound to.
   package var authority: String?
-  /// SHA-256 in hex of the private authority that the login is bound to; nil: it is bound to none.
-  package var authorityDigest: String?
   /// What the tokens are asked for (RFC 8707); nil: nothing.
   package var resource: [String]?
   package var audience: [String]?
@@ -244,6 +242,5 @@ package struct AccountDetails: Codable, Sendable, Equatable {
     case missingScope = "missing_scope"
     case loginPending = "login_pending"
     case clientRegistered = "client_registered"
-    case authorityDigest = "authority_digest"
   }
 }

@@ -51,6 +51,8 @@ package struct DPoPProofAnswer: Codable, Sendable, Equatable {
   package var scope: [String]
   package var account: String
   package var accountID: String
+  package var authorityDigest: String?
+  package var authorityHost: String?
   package var fingerprint: String
   package var matchedHost: String?
   package var warning: String?
@@ -65,6 +67,8 @@ package struct DPoPProofAnswer: Codable, Sendable, Equatable {
     scope = token.scope
     account = token.account
     accountID = token.accountID
+    authorityDigest = token.authorityDigest
+    authorityHost = token.authorityHost
     fingerprint = token.fingerprint
     matchedHost = token.matchedHost
     warning = token.warning
@@ -77,6 +81,8 @@ package struct DPoPProofAnswer: Codable, Sendable, Equatable {
     case expiresAt = "expires_at"
     case expiresInSeconds = "expires_in_s"
     case accountID = "account_id"
+    case authorityDigest = "authority_digest"
+    case authorityHost = "authority_host"
     case matchedHost = "matched_host"
   }
 }

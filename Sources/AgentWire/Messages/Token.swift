@@ -40,6 +40,10 @@ package struct TokenGet: RequestParameters, Equatable {
   package var bestEffort: Bool?
   /// What an API said that the token has to have (`insufficient_scope`, RFC 6750 §3.1): fails where the login lacks it.
   package var neededScope: [String]?
+  /// Other URLs that the same token is for: their hosts must be the account's, too. At most ``furtherURLsLimit``.
+  package var furtherURLs: [String]?
+
+  package static let furtherURLsLimit = 64
 
   package init(
     account: String? = nil, url: String? = nil, username: String? = nil, scope: [String]? = nil,
@@ -68,6 +72,7 @@ package struct TokenGet: RequestParameters, Equatable {
     case timeoutMilliseconds = "timeout_ms"
     case bestEffort = "best_effort"
     case neededScope = "needed_scope"
+    case furtherURLs = "further_urls"
   }
 }
 
@@ -84,6 +89,9 @@ package struct TokenAnswer: Codable, Sendable, Equatable {
   package var accountID: String
   /// SHA-256 in hex of the private authority that the login is bound to; nil: it is bound to none.
   package var authorityDigest: String?
+  /// The issuer's host, `host` or `host:port`, that the login is bound to, for which that authority counts on any port; nil:
+  /// there is none.
+  package var authorityHost: String?
   /// `sha256:` and the first 32 hex digits of the token's SHA-256.
   package var fingerprint: String
   /// The entry of `hosts` that `url` matched, or nil where the request named no `url`.
@@ -95,8 +103,8 @@ package struct TokenAnswer: Codable, Sendable, Equatable {
 
   package init(
     accessToken: String, tokenType: String, expiresAt: Int?, expiresInSeconds: Int?, scope: [String], account: String,
-    accountID: String, authorityDigest: String? = nil, fingerprint: String, matchedHost: String? = nil,
-    gitUsername: String? = nil, warning: String? = nil
+    accountID: String, authorityDigest: String? = nil, authorityHost: String? = nil, fingerprint: String,
+    matchedHost: String? = nil, gitUsername: String? = nil, warning: String? = nil
   ) {
     self.accessToken = accessToken
     self.tokenType = tokenType
@@ -106,6 +114,7 @@ package struct TokenAnswer: Codable, Sendable, Equatable {
     self.account = account
     self.accountID = accountID
     self.authorityDigest = authorityDigest
+    self.authorityHost = authorityHost
     self.fingerprint = fingerprint
     self.matchedHost = matchedHost
     self.gitUsername = gitUsername
@@ -120,6 +129,7 @@ package struct TokenAnswer: Codable, Sendable, Equatable {
     case expiresInSeconds = "expires_in_s"
     case accountID = "account_id"
     case authorityDigest = "authority_digest"
+    case authorityHost = "authority_host"
     case matchedHost = "matched_host"
     case gitUsername = "git_username"
   }

@@ -6,12 +6,15 @@ package struct RedirectRequest: Equatable, Sendable {
   /// The `Host` fields: none, one, or the first two of more.
   package var hosts: [String]
   package var hasBody: Bool
+  /// A proxy has sent it on, and says so.
+  package var isForwarded: Bool
 
-  package init(method: String, target: String, hosts: [String], hasBody: Bool) {
+  package init(method: String, target: String, hosts: [String], hasBody: Bool, isForwarded: Bool = false) {
     self.method = method
     self.target = target
     self.hosts = hosts
     self.hasBody = hasBody
+    self.isForwarded = isForwarded
   }
 }
 
@@ -118,9 +121,10 @@ extension RedirectRequest {
     let count = try reader.integer(bytes: 1, "hosts")
     guard count <= RedirectLimits.hosts else { throw .invalid("hosts") }
     for _ in 0..<count { hosts.append(try reader.text("host")) }
-    let body = try reader.integer(bytes: 1, "body")
-    guard body <= 1 else { throw .invalid("body") }
-    self.init(method: method, target: target, hosts: hosts, hasBody: body == 1)
+    let flags = try reader.integer(bytes: 1, "flags")
+    guard flags <= 3 else { throw .invalid("flags") }
+    self.init(
+      method: method, target: target, hosts: hosts, hasBody: flags & 1 != 0, isForwarded: flags & 2 != 0)
     try validate()
   }
 
@@ -129,7 +133,7 @@ extension RedirectRequest {
     writer.text(target)
     writer.integer(hosts.count, bytes: 1)
     for host in hosts { writer.text(host) }
-    writer.integer(hasBody ? 1 : 0, bytes: 1)
+    writer.integer((hasBody ? 1 : 0) | (isForwarded ? 2 : 0), bytes: 1)
   }
 }
 

@@ -41,7 +41,8 @@ package enum CurlOptionEffects {
   /// Whether an option has OpenSSL load a library: by its name, or as curl has it for a certificate or key at an address of
   /// PKCS #11 (RFC 7512), or of the types ENG and PROV. `value`: nil where it cannot be read.
   package static func loadsCode(_ option: String, _ value: String?) -> Bool {
-    let value = value?.lowercased()
+    // As curl reads a colon that is no end of a name.
+    let value = value?.lowercased().replacing("\\", with: "")
     return switch option {
     case "engine": true
     case "cert", "key", "proxy-cert", "proxy-key": value?.hasPrefix("pkcs11:") ?? true
@@ -49,6 +50,15 @@ package enum CurlOptionEffects {
       value.map { ["eng", "prov"].contains($0) } ?? true
     default: false
     }
+  }
+
+  /// A list of OpenSSL's ciphers without those that encrypt nothing, or tell nobody who answers: many names of others hold them.
+  package static func encrypting(ciphers list: String) -> String { list + ":!eNULL:!aNULL" }
+
+  /// Whether a list of ciphers of TLS 1.3 has one that encrypts nothing (RFC 9150), which OpenSSL 3.4 and later knows.
+  package static func leavesReadable(tls13Ciphers list: String) -> Bool {
+    let list = list.uppercased()
+    return ["TLS_SHA256_SHA256", "TLS_SHA384_SHA384"].contains { list.contains($0) }
   }
 
   /// A path, or `*`: the absolute form names a host, and that is believed before the Host field (RFC 9112 §3.2.2).

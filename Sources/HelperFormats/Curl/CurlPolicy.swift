@@ -57,12 +57,20 @@ package struct CurlPolicy: Sendable {
         "the URLs of one call are all http or all https", advice: "call oauthctl curl once for http and once for https")
     }
     if anyHost { return }
+    if arguments.sendsBody, arguments.values("header").contains(where: Self.keepsConnection) {
+      throw Refusal(
+        "nothing may follow a body on its connection, and a Connection header of your own asks for that",
+        advice: "leave that header out")
+    }
     if arguments.isOn("insecure"), !urls.allSatisfy(\.origin.isLoopback) {
       throw Refusal(
         "--insecure gives the token to whoever answers for the host",
         advice: "name the authority with --cacert FILE instead, or oauthctl curl --any-host NAME …")
     }
-    if let trust = arguments.first(of: CurlOptionEffects.chooseTrust), let moving, moving != "interface" {
+    // An address of this machine leads nowhere else, and hides nothing that does.
+    if let trust = arguments.first(of: CurlOptionEffects.chooseTrust),
+      let moving = arguments.first(of: CurlOptionEffects.moveConnection.subtracting(["interface"]))
+    {
       throw Refusal(
         "--\(moving) and --\(trust) together give the token to whoever you name there",
         run: "oauthctl curl --any-host NAME …   # if you know who that is")
@@ -130,12 +138,20 @@ package struct CurlPolicy: Sendable {
     // A server answers it with the request, credentials and all (RFC 9110 §9.3.8).
     case "request" where ["TRACE", "TRACK"].contains(option.value?.uppercased()):
       throw Refusal("--request \(option.value ?? "") has the server repeat the token in its answer")
+    // Its target names a host (RFC 9110 §9.3.6).
+    case "request" where option.value?.uppercased() == "CONNECT":
+      throw Refusal("--request CONNECT asks for a way to another host")
     case "request" where !HTTPToken.isToken(option.value ?? ""):
       throw Refusal("--request is no method: it could name another host")
     case "request-target" where !CurlOptionEffects.isTarget(option.value ?? ""):
       throw Refusal("--request-target is no path: it could name another host")
     case "url" where isExpanded || option.value?.hasPrefix("@") == true:
       throw Refusal("--url must say its URL here, so that its host can be checked")
+    case "tls13-ciphers" where CurlOptionEffects.leavesReadable(tls13Ciphers: option.value ?? ""):
+      throw Refusal("--tls13-ciphers has a cipher that encrypts nothing", advice: "leave it out of the list")
+    // The end of a body that curl makes longer than it has said would be the next request.
+    case "crlf" where !anyHost:
+      throw Refusal("--crlf makes a body longer than the length that curl says", advice: "convert the file beforehand")
     case "config" where !anyHost:
       throw Refusal(
         "--config may hide URLs and headers from this check",
@@ -199,6 +215,10 @@ package struct CurlPolicy: Sendable {
   /// Whether a header line's field is Authorization.
   package static func isAuthorization(_ line: String) -> Bool { name(ofHeader: line) == "authorization" }
 
+  private static func keepsConnection(_ line: String) -> Bool {
+    name(ofHeader: line) == "connection" && line.lowercased().contains("keep-alive")
+  }
+
   /// The field of a header line, in lower case: of `Name: value`, `Name:` (removes it) and `Name;` (sends it empty).
   private static func name(ofHeader line: String) -> String {
     let isEdge: (Character) -> Bool = { $0.isWhitespace || "\"'<>".contains($0) }
@@ -229,12 +249,25 @@ package struct CurlPolicy: Sendable {
     if arguments.isOn("parallel") { return "--parallel" }
     if arguments.has("continue-at") { return "--continue-at" }
     if arguments.isOn("no-clobber") || arguments.has("no-clobber", "skip-existing") { return "--no-clobber" }
-    // The page of the 401 would be the newer file.
-    if arguments.has("time-cond"), !arguments.outputFiles.isEmpty { return "--time-cond" }
+    // The page of the 401 would be the newer file, or stay where nothing has changed since.
+    if let condition, !arguments.outputFiles.isEmpty { return condition }
     if arguments.isOn("remote-header-name") { return "--remote-header-name" }
     if arguments.has("config") { return "--config" }
-    if arguments.values("upload-file").contains(".") { return "--upload-file ." }
+    let uploads = arguments.values("upload-file")
+    if uploads.contains(".") { return "--upload-file ." }
+    // Each of a list is a request of its own.
+    if uploads.contains(where: { $0.utf8.contains { "{[".utf8.contains($0) } }) { return "several files" }
     return nil
+  }
+
+  /// What has the server send the page only where it has changed, or where it has not.
+  private var condition: String? {
+    if arguments.has("time-cond") { return "--time-cond" }
+    if arguments.has("etag-compare") { return "--etag-compare" }
+    let header = (arguments.values("header") + arguments.values("expand-header")).first { text in
+      text.hasPrefix("@") || text.utf8.count >= 3 && text.utf8.prefix(3).map { $0 | 0x20 } == Array("if-".utf8)
+    }
+    return header.map { $0.hasPrefix("@") ? "the fields in a file" : String($0.prefix { $0 != ":" }) }
   }
 
   /// Whether curl writes the response body to standard output.

@@ -11,16 +11,19 @@ package struct CurlSettings: Sendable {
   package var authority: Int32?
   /// The user has an opinion on the progress meter.
   package var noticesProgress: Bool
+  /// Nothing comes after a request on its connection: what is too much of a body is no request there.
+  package var closesConnections = false
 
   package init(
     urls: [CurlURL], staysOnThisMachine: Bool = false, isInteractive: Bool, authority: Int32? = nil,
-    noticesProgress: Bool
+    noticesProgress: Bool, closesConnections: Bool = false
   ) {
     self.urls = urls
     self.staysOnThisMachine = staysOnThisMachine
     self.isInteractive = isInteractive
     self.authority = authority
     self.noticesProgress = noticesProgress
+    self.closesConnections = closesConnections
   }
 
   /// The configuration text. `headersPath` is where curl writes the response headers, nil for nowhere of ours.
@@ -38,6 +41,7 @@ package struct CurlSettings: Sendable {
       // Else curl trusts the system's authorities beside it. This is no folder, so there are none in it.
       lines.append(Self.line("capath", "/dev/null"))
     }
+    if closesConnections { lines.append(Self.line("header", "Connection: close")) }
     if let headersPath { lines.append(Self.line("dump-header", headersPath)) }
     if isInteractive {
       lines.append("no-buffer")
@@ -46,8 +50,12 @@ package struct CurlSettings: Sendable {
     return header + lines.joined(separator: "\n") + "\n"
   }
 
-  /// What has to count whatever was said before: a proxy for this machine's own loopback would get the token.
-  package var lastWords: [String] { staysOnThisMachine ? ["--noproxy", "*"] : [] }
+  /// What has to count whatever was said before: a proxy for this machine's own loopback would get the token, and so would
+  /// whoever listens where nothing is encrypted. `ciphers` are those that the user has named.
+  package func lastWords(ciphers: String?) -> [String] {
+    (staysOnThisMachine ? ["--noproxy", "*"] : [])
+      + (ciphers.map { ["--ciphers", CurlOptionEffects.encrypting(ciphers: $0)] } ?? [])
+  }
 
   /// Variables that curl does not get, for the same reason: `http_proxy`, `ALL_PROXY` and the like.
   package func isLeftOut(_ variable: String) -> Bool { staysOnThisMachine && variable.lowercased().hasSuffix("_proxy") }

@@ -14,6 +14,8 @@ package enum GitDialect: HelperDialect {
   /// git may send for a while what it was given.
   package static var validitySeconds: Int { 300 }
 
+  package static var givingUp: String { "quit=1\n" }
+
   package static func operation(_ word: String) -> GitOperation? { GitOperation(word) }
 
   package static func hasInput(_ operation: GitOperation) -> Bool {

@@ -119,16 +119,25 @@ extension DeviceAuthorization {
     let path = page.path.utf8.last == UInt8(ascii: "/") ? page.path.dropLast() : page.path[...]
     guard complete.origin == page.origin, complete.path.utf8.starts(with: path.utf8) else { return false }
     let below = Array(complete.path.utf8.dropFirst(path.utf8.count)), wanted = typed(Array(code.utf8))
-    guard below.isEmpty || below == [UInt8(ascii: "/")] else {
-      return below.first == UInt8(ascii: "/") && typed(below) == wanted
+    guard var more = members(complete), let plain = members(page) else { return false }
+    // Whatever else the server reads there may be another code.
+    for member in plain {
+      guard let index = more.firstIndex(where: { $0 == member }) else { return false }
+      more.remove(at: index)
     }
-    let fields = try? FormFields(decoding: (complete.query ?? "").utf8)
-    return fields?.members.contains { $0.value.withBytes { typed(Array($0)) } == wanted } == true
+    guard below.isEmpty || below == [UInt8(ascii: "/")] else {
+      return below.first == UInt8(ascii: "/") && typed(below) == wanted && more.isEmpty
+    }
+    return more.count == 1 && HTTPToken.isToken(more[0].name) && typed(more[0].value) == wanted
+  }
+
+  private static func members(_ url: WebURL) -> [(name: String, value: [UInt8])]? {
+    (try? FormFields(decoding: (url.query ?? "").utf8))?.members.map { ($0.name, $0.value.withBytes { Array($0) }) }
   }
 
   /// What counts of a code that is typed: no capitals, blanks and dashes.
   private static func typed(_ text: [UInt8]) -> [UInt8] {
-    text.compactMap { isLetter($0) ? $0 | 0x20 : isDigit($0) ? $0 : nil }
+    text.compactMap { isLetter($0) ? $0 | 0x20 : " -_/".utf8.contains($0) ? nil : $0 }
   }
 
   private static func isLowercase(_ byte: UInt8) -> Bool { UInt8(ascii: "a")...UInt8(ascii: "z") ~= byte }

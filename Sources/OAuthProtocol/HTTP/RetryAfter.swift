@@ -1,10 +1,13 @@
 import HTTPTerms
 
 extension HTTPAnswer {
-  /// The server's clock by the answer's `Date`, Unix seconds; nil when there is none that can be read, or when the answer
-  /// has lain in a cache (RFC 9111 §5.1).
+  /// The server's clock by the answer's `Date`, Unix seconds; nil when there is none that can be read, or when the answer has
+  /// lain in a cache for more than a minute (`Age`, RFC 9111 §5.1): some of those date it anew, and some do not.
   package var dateSeconds: Int64? {
-    headers.value("Age") == nil ? headers.value("Date").flatMap { HTTPDate.parse($0.trimmingBlanks()) } : nil
+    guard let date = headers.value("Date").flatMap({ HTTPDate.parse($0.trimmingBlanks()) }) else { return nil }
+    guard let age = headers.value("Age")?.trimmingBlanks() else { return date }
+    guard age.utf8.allSatisfy(isDigit), let seconds = Int64(age), seconds <= 60 else { return nil }
+    return date
   }
 }
 

@@ -3,8 +3,8 @@ import Sealing
 /// Reads a copy of a vault that is to be checked, perhaps a stranger's, on a thread of its own: whatever is in it, the
 /// vault goes on beside it. What it may take of disk, memory and processor is bounded.
 actor CopyChecker {
-  /// Bytes of a file that is taken: a vault of 100,000 accounts is smaller, and one of 1,000 whose servers fill each record. Also in
-  /// `AgentWire.VaultCheck`.
+  /// Bytes of a file that is taken: a vault of 100,000 accounts is smaller, and one of 1,000 whose servers fill each
+  /// record. Also in `AgentWire.VaultCheck`.
   static let maximumByteCount = 1 << 30
 
   /// Bytes of a sealed catalogue that is opened: 130,000 records.

@@ -36,11 +36,10 @@ enum PrivateDirectory {
     return descriptor
   }
 
-  /// Whether somebody else can put something else in the place of what is in `path`. What is not there is nobody's.
-  static func isOthers(_ path: String) -> Bool {
+  /// Whether `path` is another user's. What is not there is nobody's.
+  static func isAnothers(_ path: String) -> Bool {
     var status = stat()
-    guard lstat(path, &status) == 0 else { return false }
-    return status.st_mode & S_IFMT != S_IFDIR || status.st_uid != geteuid() || status.st_mode & 0o022 != 0
+    return stat(path, &status) == 0 && status.st_uid != geteuid()
   }
 
   /// Opens `path`, making it and the folders above it with mode 0700 where they are missing, each durably.

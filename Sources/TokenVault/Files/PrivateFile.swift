@@ -72,18 +72,24 @@ enum PrivateFile {
     return bytes
   }
 
-  /// Makes `name` with `bytes`, whole or not at all, durable when it returns. Throws when there is one already.
+  /// Makes `name` with `bytes`, whole or not at all, durable when it returns. Throws when there is one already, unless it
+  /// `replaces` that. What it throws at leaves everything as it was, and nothing that takes room.
   static func create(
-    in directory: borrowing FileDescriptor, _ name: String, _ path: String, _ bytes: [UInt8]
+    in directory: borrowing FileDescriptor, _ name: String, _ path: String, _ bytes: [UInt8], replaces: Bool = false
   ) throws(VaultError) {
     let draft = name + ".new"
     guard unlinkat(directory.number, draft, 0) == 0 || errno == ENOENT else { throw .system("unlink", path + ".new") }
     guard let descriptor = try open(in: directory, draft, path + ".new", flags: O_WRONLY | O_CREAT | O_EXCL) else {
       throw .system("create", path)
     }
-    guard descriptor.write(bytes, at: 0) else { throw .system("write", path) }
-    guard fsync(descriptor.number) == 0 else { throw .system("fsync", path) }
-    try publish(in: directory, draft, as: name, path)
+    do throws(VaultError) {
+      guard descriptor.write(bytes, at: 0) else { throw .system("write", path) }
+      guard fsync(descriptor.number) == 0 else { throw .system("fsync", path) }
+      try publish(in: directory, draft, as: name, path, replaces: replaces)
+    } catch {
+      unlinkat(directory.number, draft, 0)
+      throw error
+    }
   }
 
   /// Copies the file at `path`, the user's own, as `name` into `directory`; `limit` bytes at most.
@@ -115,12 +121,12 @@ enum PrivateFile {
     }
   }
 
-  /// Gives the finished `draft` its name, durably. Throws when the name is taken; whoever calls holds the vault's lock,
-  /// so nobody takes it between the look and the rename.
+  /// Gives the finished `draft` its name, durably. Throws when the name is taken, unless it `replaces` that file; whoever calls
+  /// holds the vault's lock, so nobody takes it between the look and the rename.
   static func publish(
-    in directory: borrowing FileDescriptor, _ draft: String, as name: String, _ path: String
+    in directory: borrowing FileDescriptor, _ draft: String, as name: String, _ path: String, replaces: Bool = false
   ) throws(VaultError) {
-    guard try status(in: directory, name, path) == nil else { throw .alreadyExists(path: path) }
+    if !replaces, try status(in: directory, name, path) != nil { throw .alreadyExists(path: path) }
     guard renameat(directory.number, draft, directory.number, name) == 0 else { throw .system("rename to", path) }
     guard fsync(directory.number) == 0 else { throw .system("fsync the folder of", path) }
   }

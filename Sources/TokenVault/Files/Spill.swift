@@ -20,7 +20,7 @@ struct Spill {
   /// `row` is the commit of the row that `record` is written over; nil: there is none.
   private static func commit(following row: UInt64?) -> UInt64 { ~(row ?? 0) }
 
-  /// Throws why the first folder did not take it, where none did.
+  /// What lies there already goes when the new one is whole. Throws why the first folder did not take it, where none did.
   func write(_ record: VaultRecord, following row: UInt64?, random: any RandomSource) throws(VaultError) {
     var bytes = ByteWriter()
     bytes.integer(record.version)
@@ -33,7 +33,10 @@ struct Spill {
     var isKept = false
     for (index, directory) in directories.enumerated() {
       do throws(VaultError) {
-        try write(bytes.bytes, name, in: directory)
+        let last = try? read(record.id, following: row ?? 0, in: directory)
+        if last?.version != record.version || last?.payload != record.payload {
+          try write(bytes.bytes, name, in: directory)
+        }
         isKept = true
       } catch { if index == 0 { failure = error } }
     }
@@ -44,34 +47,24 @@ struct Spill {
     // One that somebody else could rename is none.
     _ = try PrivateDirectory.make(PrivateDirectory.parent(of: directory), isSecret: false)
     let folder = try PrivateDirectory.make(directory, isSecret: true)
-    guard unlinkat(folder.number, name, 0) == 0 || errno == ENOENT else {
-      throw .system("unlink", directory + "/" + name)
-    }
-    try PrivateFile.create(in: folder, name, directory + "/" + name, bytes)
+    try PrivateFile.create(in: folder, name, directory + "/" + name, bytes, replaces: true)
   }
 
-  /// The newest that is kept of `id` for the row that was written by the commit `row`; nil when nothing is. Throws where
-  /// something cannot be looked at, and nothing else is there.
+  /// The newest that is kept of `id` for the row that was written by the commit `row`; nil when nothing is. Throws where one
+  /// may be there that cannot be read: it may be the newest.
   func read(_ id: RecordID, following row: UInt64) throws(VaultError) -> VaultRecord? {
-    var failure: VaultError?
     var found: VaultRecord?
     for directory in directories {
-      do throws(VaultError) {
-        guard let kept = try read(id, following: row, in: directory) else { continue }
-        if kept.version > found?.version ?? 0 { found = kept }
-      } catch { failure = failure ?? error }
+      guard let kept = try read(id, following: row, in: directory) else { continue }
+      if kept.version > found?.version ?? 0 { found = kept }
     }
-    if found == nil, let failure { throw failure }
     return found
   }
 
   private func read(
     _ id: RecordID, following row: UInt64, in directory: String
   ) throws(VaultError) -> VaultRecord? {
-    let name = try name(of: id)
-    guard let folder = try PrivateDirectory.open(directory, isSecret: true),
-      let bytes = try PrivateFile.read(in: folder, name, directory + "/" + name, limit: Spill.limit)
-    else { return nil }
+    guard let bytes = try SealedFile.read(directory + "/" + name(of: id), limit: Spill.limit) else { return nil }
     let version = bytes.withUnsafeBytes { all in
       var reader = ByteReader(all)
       return reader.integer(UInt64.self)
@@ -96,16 +89,11 @@ struct Spill {
   }
 
   /// Whether anything was ever kept: the folders are made by the first write.
-  var isThere: Bool { directories.contains(where: Self.isThere) }
+  var isThere: Bool { directories.contains(where: SealedFile.mayBe) }
 
   /// Whether something is kept by the name of `id`, which need not be of this vault.
   func holds(_ id: RecordID) -> Bool {
     guard let name = try? name(of: id) else { return false }
-    return directories.contains { Self.isThere($0 + "/" + name) }
-  }
-
-  private static func isThere(_ path: String) -> Bool {
-    var status = stat()
-    return lstat(path, &status) == 0
+    return directories.contains { SealedFile.mayBe($0 + "/" + name) }
   }
 }

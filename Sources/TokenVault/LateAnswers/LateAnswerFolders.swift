@@ -65,24 +65,19 @@ struct LateAnswerFolders {
       Digest.sha256(Array("oauthctl.letter.1".utf8) + vaultID + record.bytes).prefix(LateAnswerFolders.tagCount))
   }
 
-  /// Every late answer's file, oldest first, and what is wrong with a folder that cannot be looked at.
-  func files() -> (files: [File], problem: VaultError?) {
+  /// Every late answer's file, oldest first. Throws where a folder cannot be looked at that may have some.
+  func files() throws(VaultError) -> [File] {
     var files: [File] = []
-    var problem: VaultError?
-    for path in paths {
-      do throws(VaultError) {
-        guard let folder = try PrivateDirectory.open(path, isSecret: true) else { continue }
-        files += try PrivateDirectory.names(in: folder, path).compactMap { File(folder: path, name: $0) }
-      } catch { problem = problem ?? error }
-    }
-    return (files.sorted { ($0.number, $0.path) < ($1.number, $1.path) }, problem)
+    for path in paths { files += try SealedFile.names(in: path).compactMap { File(folder: path, name: $0) } }
+    return files.sorted { ($0.number, $0.path) < ($1.number, $1.path) }
   }
 
   /// Seals and writes one more late answer, durably. Throws when there are as many as there may be, unless `isCopy`.
   func write(
     _ payload: Secret, for record: RecordID, to publicKey: SealedBox.PublicKey, isCopy: Bool = false
   ) throws(VaultError) -> File {
-    let (files, _) = files()
+    // What cannot be looked at counts when they are read.
+    let files = (try? files()) ?? []
     let tag = tag(of: record)
     guard isCopy || files.count < LateAnswerFolders.maximumInAll else {
       throw .storageFailed("\(files.count) answers wait for the vault to be opened already; unlock it")
@@ -107,10 +102,9 @@ struct LateAnswerFolders {
     throw failure
   }
 
-  /// The late answer's bytes; nil where there is no file, or one that no agent has written.
-  func read(_ file: File) -> [UInt8]? {
-    guard let folder = try? PrivateDirectory.open(file.folder, isSecret: true) else { return nil }
-    return try? PrivateFile.read(in: folder, file.name, file.path, limit: LateAnswer.maximumCount)
+  /// The late answer's bytes; nil where there is no file, or one that is too large to be an agent's.
+  func read(_ file: File) throws(VaultError) -> [UInt8]? {
+    try SealedFile.read(file.path, limit: LateAnswer.maximumCount)
   }
 
   /// Durable when it returns. None there is no error.

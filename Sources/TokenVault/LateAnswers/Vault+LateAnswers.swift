@@ -9,20 +9,30 @@ extension Vault {
   }
 
   package func lateAnswers() async throws(VaultError) -> [(record: RecordID, payload: Secret)] {
-    guard try openedSession() != nil, let keys, let folders else { return [] }
+    guard let session = try openedSession(), let keys, let folders else { return [] }
+    do throws(VaultError) { return try read(folders, keys, of: session) } catch { throw shut(error) }
+  }
+
+  /// Throws where there may be one that cannot be read: without it a refresh token may be sent a second time.
+  private func read(
+    _ folders: LateAnswerFolders, _ keys: VaultKeys, of session: Session
+  ) throws(VaultError) -> [(record: RecordID, payload: Secret)] {
     var found: [(record: RecordID, payload: Secret)] = []
     handedOut = [:]
     try LateAnswerFolders.alone { () throws(VaultError) in
       folders.removeDrafts()
-      let (files, problem) = folders.files()
-      lateAnswerProblem = problem.map {
-        "answers that came while the vault was locked cannot be read: \($0.reason(folders.paths[0]))"
-      }
+      let files = try folders.files()
       // A key pair takes three hundredths of a start's instructions, and hardly ever is there anything to open.
       guard !files.isEmpty else { return }
+      let own = Set(session.catalogue.entries.keys.map(folders.tag))
       let keyPair = try keys.keyPairOfLateAnswers()
       for file in files {
-        switch folders.judge(file, by: keyPair) {
+        let judgement: LateAnswerFolders.Judgement
+        do throws(VaultError) { judgement = try folders.judge(file, by: keyPair) } catch {
+          guard own.contains(file.tag) else { continue }
+          throw error
+        }
+        switch judgement {
         case .lateAnswer(let record, let payload):
           handedOut[record, default: []].insert(file)
           found.append((record, payload))
@@ -61,11 +71,10 @@ extension Vault {
     let keyPair = try keys.keyPairOfLateAnswers()
     let newKey = try newKeys.keyPairOfLateAnswers().publicKey
     try LateAnswerFolders.alone { () throws(VaultError) in
-      let (files, problem) = folders.files()
-      if let problem { throw problem }
+      let files = try folders.files()
       do throws(VaultError) {
         for file in files {
-          switch folders.judge(file, by: keyPair) {
+          switch try folders.judge(file, by: keyPair) {
           case .lateAnswer(let record, let payload):
             lateAnswers.old.insert(file)
             lateAnswers.new[file] = try folders.write(payload, for: record, to: newKey, isCopy: true)
@@ -110,8 +119,8 @@ extension LateAnswerFolders {
     case foreign
   }
 
-  func judge(_ file: File, by keyPair: borrowing SealedBox.KeyPair) -> Judgement {
-    guard let bytes = read(file), LateAnswer.isFor(vaultID, bytes) else { return .foreign }
+  func judge(_ file: File, by keyPair: borrowing SealedBox.KeyPair) throws(VaultError) -> Judgement {
+    guard let bytes = try read(file), LateAnswer.isFor(vaultID, bytes) else { return .foreign }
     guard let (record, payload) = LateAnswer.open(bytes, number: file.number, vaultID: vaultID, by: keyPair),
       tag(of: record) == file.tag
     else { return .unusable }

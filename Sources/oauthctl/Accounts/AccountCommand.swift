@@ -109,7 +109,7 @@ struct AccountCommand: ParsableCommand {
       }
       guard
         let answer = try context.forget(
-          name, file, login: login, clientHosts: clientHosts, secrets: secrets, while: { yes || file.state == was })
+          name, file, login: login, clientHosts: clientHosts, secrets: secrets, while: { file.state == was })
       else {
         throw .configuration(
           "\(context.environment.abbreviated(file.path)) was changed meanwhile; nothing is forgotten",

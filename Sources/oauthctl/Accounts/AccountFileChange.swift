@@ -2,8 +2,8 @@ import AgentWire
 
 /// A change of an account's file that is made for a login: it goes again where nobody logs in.
 ///
-/// Until that is known, what was there lies beside it, as `NAME.toml.old`. So to take the change back needs no room on the disk,
-/// and a command that is killed has lost nothing.
+/// Until that is known, what was there lies beside it, as `NAME.toml.old`. So to take the change back needs no room on the
+/// disk, and a command that is killed has lost nothing.
 struct AccountFileChange {
   let context: CommandContext
   let account: String
@@ -26,7 +26,7 @@ struct AccountFileChange {
     (self.before, self.login) = (before, login)
     kept = try file.keepBeside(before, behind: target)
     do throws(CommandError) { written = try file.write(text, behind: target, while: isMeant) } catch {
-      try? kept.remove()
+      kept.removeIfHolds(before)
       throw error
     }
   }

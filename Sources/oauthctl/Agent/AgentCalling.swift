@@ -23,8 +23,12 @@ protocol AgentCalling: Sendable {
 extension AgentCalling {
   /// Asks with the time that methods without a wait of their own need. `account` is named in the failure.
   func ask<P: RequestParameters>(_ parameters: P, about account: String? = nil) throws(CommandError) -> P.Answer {
-    let limit = P.method.isAccountChange ? WireLimits.changeMilliseconds : WireLimits.defaultTimeoutMilliseconds + 5_000
-    return try call(parameters, about: account, timeoutMilliseconds: limit)
+    guard P.method.isAccountChange else {
+      return try call(parameters, about: account, timeoutMilliseconds: WireLimits.defaultTimeoutMilliseconds + 5_000)
+    }
+    return try Interrupts.whileAgentChanges { () throws(CommandError) in
+      try call(parameters, about: account, timeoutMilliseconds: WireLimits.changeMilliseconds)
+    }
   }
 
   /// `call` that names the account in the failure.

@@ -70,7 +70,7 @@ struct AgentFolders: Sendable {
       guard let from = shells(kind), let to = agents(kind) else { return nil }
       let inner = kind == .configuration ? "/accounts.d" : ""
       let (source, target) = (ShellWord.quoted(from + inner), ShellWord.quoted(to + inner))
-      // The unit's sandbox may have made an empty one.
+      // An agent of systemd makes an empty one.
       return access(to, F_OK) != 0
         ? "mkdir -p \(ShellWord.quoted(FileBytes.folder(of: to))) && mv -T \(ShellWord.quoted(from)) \(ShellWord.quoted(to))"
         : "mkdir -p \(target) && mv \(source)/* \(target)/"

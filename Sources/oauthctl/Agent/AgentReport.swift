@@ -74,6 +74,13 @@ struct AgentReport: Encodable, Sendable {
 
   private static func text(localTime seconds: Int) -> String {
     var (moment, parts) = (time_t(seconds), tm())
+    // They may name a file elsewhere, which may be a pipe.
+    unsetenv("TZDIR")
+    if let zone = getenv("TZ").map({ String(cString: $0) }),
+      zone.hasPrefix("/") || zone.hasPrefix(":") || zone.contains("..")
+    {
+      unsetenv("TZ")
+    }
     localtime_r(&moment, &parts)
     var text = [CChar](repeating: 0, count: 32)
     let count = strftime(&text, text.count, "%Y-%m-%d %H:%M:%S", &parts)

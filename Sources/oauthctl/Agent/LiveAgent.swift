@@ -109,6 +109,7 @@ struct LiveAgent: AgentCalling {
       accessToken: text(found.accessToken), tokenType: text(found.tokenType), expiresAt: found.expiresAt,
       expiresInSeconds: found.expiresInSeconds, scope: [], account: text(found.account),
       accountID: text(found.accountID), authorityDigest: found.authorityDigest.map(text),
+      authorityHost: found.authorityHost.map(text),
       fingerprint: text(found.fingerprint),
       matchedHost: found.matchedHost.map(text), gitUsername: found.gitUsername.map(text))
   }
@@ -147,7 +148,7 @@ extension TokenGet {
   var isCanonical: Bool {
     username == nil && scope == nil && resource == nil && audience == nil && rejected == nil && force == nil
       && interaction == nil
-      && timeoutMilliseconds == nil && bestEffort == nil && neededScope == nil
+      && timeoutMilliseconds == nil && bestEffort == nil && neededScope == nil && furtherURLs == nil
   }
 }
 

@@ -23,11 +23,13 @@ enum CurlEnvironment {
     // Folders of libraries: in the place of the system's (ld.so(8)), of glibc's iconv(3), of OpenSSL. A folder that is the
     // user's alone may have a link in it to what is not, by whatever name, and in folders below. No curl that is installed
     // needs one.
-    "LD_LIBRARY_PATH": .never, "GCONV_PATH": .never, "OPENSSL_ENGINES": .never, "OPENSSL_MODULES": .never,
+    "LD_LIBRARY_PATH": .never, "GCONV_PATH": .never, "OPENSSL_CONF_INCLUDE": .never,
+    "OPENSSL_ENGINES": .never, "OPENSSL_MODULES": .never,
     // Libraries beside the system's.
     "LD_PRELOAD": .libraries, "LD_AUDIT": .libraries,
-    // Name libraries to load (GSS-API, Kerberos, OpenSSL).
-    "GSS_MECH_CONFIG": .file, "KRB5_CONFIG": .file, "OPENSSL_CONF": .file,
+    // Name libraries to load (GSS-API, Kerberos, OpenSSL and its PKCS #11).
+    "GSS_MECH_CONFIG": .file, "KRB5_CONFIG": .file, "OPENSSL_CONF": .file, "PKCS11_MODULE_PATH": .file,
+    "PKCS11_PROVIDER_MODULE": .file,
   ]
 
   /// What curl gets of a variable; nil: nothing.

@@ -29,7 +29,7 @@ final class CurlInput {
     }
     let kept = clinux_memfd_create("input", 1)
     guard kept >= 0 else {
-      throw .local("standard input cannot be kept for a second try: \(FileBytes.errorText())", status: 125)
+      throw .local("standard input cannot be kept: \(FileBytes.errorText())", status: 125)
     }
     var count = 0
     while count < limit {

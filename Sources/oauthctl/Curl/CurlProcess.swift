@@ -21,7 +21,7 @@ struct CurlProcess {
   ) throws(CommandError) {
     var wiring = Program.Wiring()
     var headersPath: String?
-    var words = arguments.words(andLast: settings.lastWords)
+    var words = arguments.words(andLast: settings.lastWords(ciphers: arguments.values("ciphers").last))
     wiring.passed = { name, value, lookup in
       settings.isLeftOut(name) ? nil : CurlEnvironment.passed(name, value, lookup)
     }

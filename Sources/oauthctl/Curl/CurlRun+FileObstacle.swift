@@ -19,10 +19,24 @@ extension CurlRun {
     }) {
       return "\(pipe), which can be read or written once"
     }
-    let places = read.compactMap(about).filter { $0.st_mode & S_IFMT == S_IFREG }
-    let both = others(arguments.outputFiles + [arguments.dumpHeader].compactMap(\.self)).first { path in
-      about(path).map { file in places.contains { $0.st_dev == file.st_dev && $0.st_ino == file.st_ino } } ?? false
+    // A terminal, say. Of these, the one that is always empty is read as often as anybody likes.
+    let empty = about("/dev/null")?.st_rdev
+    if let device = arguments.filesRead.first(where: { path in
+      about(path).map { $0.st_mode & S_IFMT == S_IFCHR && $0.st_rdev != empty } ?? false
+    }) {
+      return "\(device), which is read once"
     }
+    func isAmong(_ read: [String], _ path: String) -> Bool {
+      guard let file = about(path) else { return false }
+      return read.compactMap(about).contains {
+        $0.st_mode & S_IFMT == S_IFREG && $0.st_dev == file.st_dev && $0.st_ino == file.st_ino
+      }
+    }
+    // Cookies are meant to go on.
+    let jars = arguments.values("cookie-jar")
+    let both =
+      others(arguments.filesWritten).first { !jars.contains($0) && isAmong(read, $0) }
+      ?? others(jars).first { isAmong(arguments.filesRead(besides: ["cookie"]), $0) }
     return both.map { "\($0), which is read and written" }
   }
 }

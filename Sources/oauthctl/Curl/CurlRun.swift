@@ -22,13 +22,15 @@ struct CurlRun {
     }
     if policy.showsToken { context.terminal.warn("curl shows the token in what --verbose and --trace print") }
     let obstacle = policy.obstacleToRetry(urls) ?? fileObstacle
-    let input = obstacle == nil && invocation.arguments.readsStandardInput ? try CurlInput.keep() : nil
-    let answer = try token(for: urls)
+    // Also where nothing is tried again: curl would wait for it with the token.
+    let input = invocation.arguments.readsStandardInput ? try CurlInput.keep() : nil
+    let (answer, authority) = try withAuthority(try token(for: urls), urls)
     let settings = CurlSettings(
       urls: urls, staysOnThisMachine: CurlPolicy.staysOnThisMachine(urls, invocation.arguments),
       isInteractive: context.terminal.outputIsTerminal && policy.writesBodyToOutput,
-      authority: try authority(answer.account, urls),
-      noticesProgress: invocation.arguments.has("progress-bar", "progress-meter", "no-progress-meter"))
+      authority: authority,
+      noticesProgress: invocation.arguments.has("progress-bar", "progress-meter", "no-progress-meter"),
+      closesConnections: invocation.arguments.sendsBody)
 
     guard obstacle == nil, input?.isWhole ?? true else {
       let headers = headersFile()
@@ -115,16 +117,21 @@ struct CurlRun {
       }
       return ended(status, transfer)
     }
+    // Whoever stops curl, or gave it a time that is over, wants nothing sent after that.
+    if let stopped = Interrupts.left.map({ 128 + $0 }) ?? (status > 128 || status == Self.timedOut ? status : nil) {
+      transfer.release()
+      return stopped
+    }
 
     let next: HelperToken
     var settings = settings
+    // The account may be bound to another authority by now: who was believed before gets no new token.
     do throws(CommandError) {
       // By its URL again: the host may have been taken out of the account meanwhile.
-      var request = request(account: answer.account, url: own.anyHost ? nil : settings.urls.first?.place)
+      var request = request(account: answer.account, for: own.anyHost ? [] : settings.urls)
       if !transfer.wantsNonce { request.rejected = RejectedToken(fingerprint: answer.fingerprint) }
-      next = try token(request, settings.urls, nonce: transfer.nonce)
-      // The account may be bound to another authority by now: who was believed before gets no new token.
-      settings.authority = try authority(next.account, settings.urls)
+      (next, settings.authority) = try withAuthority(
+        try token(request, settings.urls, nonce: transfer.nonce), settings.urls)
     } catch {
       transfer.release()
       context.terminal.fail(error)
@@ -147,20 +154,31 @@ struct CurlRun {
     return page.flatMap { $0.accounts.count == 1 ? $0.accounts[0].account : nil }
   }
 
-  /// curl's own status for output that cannot be written.
   /// curl's status, and that of a write error where we could not hand on what it has written.
   private func ended(_ status: Int32, _ transfer: BufferedTransfer) -> Int32 {
     status == 0 && transfer.lostOutput ? Self.writeError : status
   }
 
+  /// curl's own status for output that cannot be written.
   private static let writeError: Int32 = 23
+  /// And for a time that is over (`--max-time`, `--speed-time`).
+  private static let timedOut: Int32 = 28
 
-  private var own: CurlOwnOptions { invocation.own }
+  var own: CurlOwnOptions { invocation.own }
 
-  /// Every token of a run is of one selection: the first, the one after a 401, and those of further hosts.
-  private func request(account: String?, url: String? = nil) -> TokenGet {
+  /// Every token of a run is of one selection: the first, and the one after a 401.
+  func request(account: String?, url: String? = nil) -> TokenGet {
     var request = TokenGet(account: account, url: url)
     own.selection.apply(to: &request)
+    return request
+  }
+
+  /// The same for every host of `urls`: one token goes to all of them.
+  func request(account: String?, for urls: [CurlURL]) -> TokenGet {
+    var request = request(account: account, url: urls.first?.place)
+    var origins: [Origin] = []
+    for url in urls where !origins.contains(url.origin) { origins.append(url.origin) }
+    if origins.count > 1 { request.furtherURLs = origins.dropFirst().map { "\($0)/" } }
     return request
   }
 
@@ -182,25 +200,20 @@ struct CurlRun {
       tellLack(of: answer)
       return answer
     }
-    var origins: [Origin] = []
-    for url in urls where !origins.contains(url.origin) { origins.append(url.origin) }
-    var answer: HelperToken
+    let answer: HelperToken
     do throws(CommandError) {
-      answer = try token(request(account: invocation.account, url: urls.first?.place), urls)
+      answer = try token(request(account: invocation.account, for: urls), urls)
     } catch {
       if let forgotten = forgottenValue { throw forgotten }
       throw error.choosing { "oauthctl curl \(own.words)\($0) …" }
     }
     if let warning = answer.warning { context.terminal.warn(warning) }
     tellLack(of: answer)
-    for origin in origins.dropFirst() {
-      answer = try token(request(account: answer.account, url: "\(origin)/"), urls)
-    }
     return answer
   }
 
   /// For a URL; with a proof where the account's tokens need one.
-  private func token(
+  func token(
     _ request: TokenGet, _ urls: [CurlURL], nonce: String? = nil
   ) throws(CommandError) -> HelperToken {
     let token: HelperToken
@@ -227,40 +240,6 @@ struct CurlRun {
       throw .local("the agent did not say which host the token is for", next: .run("oauthctl status"), status: 125)
     }
     return token
-  }
-
-  /// The login's own authority in memory without a name, where the URLs are its server's and the user has not said whom to
-  /// trust. An account's file that was changed since does not take it away: then nobody else is believed in its place.
-  ///
-  /// The agent has compared what curl gets here: the file itself could be another one when curl opens it.
-  ///
-  /// - Throws: `definition_changed` when the file does not hold what the login is bound to.
-  private func authority(_ account: String, _ urls: [CurlURL]) throws(CommandError) -> Int32? {
-    guard !own.anyHost, urls.allSatisfy({ $0.origin.scheme == .https }),
-      invocation.arguments.first(of: CurlOptionEffects.sayTrust) == nil,
-      case let details = try context.agent.ask(AccountShow(account: account), about: account),
-      details.authorityDigest != nil,
-      case let bound = urls.filter({ PrivateAuthority.isBound(for: $0.origin.host, of: details.summary) }),
-      let first = bound.first
-    else { return nil }
-    guard bound.count == urls.count else {
-      throw .local(
-        "the authority of \(account) (ca_file) is for \(first.origin) alone, and curl believes the same one for all URLs",
-        next: "call oauthctl curl once for each host", status: 125)
-    }
-    guard details.summary.boundHost == nil else {
-      throw .local(
-        "the login of \(account) is for another issuer than its file names",
-        next: .run("oauthctl account accept \(account)"),
-        status: 125)
-    }
-    guard let text = try context.agent.ask(AccountShow(account: account, withAuthority: true), about: account).authority
-    else { throw .local("\(account) has changed meanwhile", next: "run the command again", status: 125) }
-    let descriptor = clinux_memfd_create("authority", 1)
-    guard descriptor >= 0, FileBytes.writeAll(Array(text.utf8), to: descriptor), clinux_seal(descriptor) == 0 else {
-      throw .local("the account's authority cannot be kept: \(FileBytes.errorText())", status: 125)
-    }
-    return descriptor
   }
 
   /// Where curl leaves the headers when nothing is tried again, only to see a 401; nil when the user's own `-D` has them.

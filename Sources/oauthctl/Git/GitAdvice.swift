@@ -9,12 +9,9 @@ extension HelperRun {
     var run = HelperRun(context: context, account: account, isSetUp: isSetUp) { choice, origin in
       GitAdvice.step(choice, origin)
     }
-    run.obstacle = { token, question in
-      do throws(CommandError) {
-        try GitProxy.check(question.url, for: token.account, context.environment)
-        try GitAuthority(context: context).check(question, for: token)
-        return nil
-      } catch { return error }
+    run.check = { (token, question) throws(CommandError) in
+      let asked = try GitProxy.check(question.url, for: token.account, context.environment)
+      return try GitAuthority(context: context).check(question, for: token) || asked
     }
     return run
   }

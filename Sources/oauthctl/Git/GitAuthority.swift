@@ -93,23 +93,24 @@ struct GitAuthority {
   /// accounts. What its configuration says is looked up each time: it may have changed by any command. A file of the user's own
   /// there is the user's word.
   ///
+  /// - Returns: whether git was asked for its settings.
   /// - Throws: `CommandError.configuration` where git gets no token.
-  func check(_ question: HelperQuestion, for token: HelperToken) throws(CommandError) {
-    guard let host = GitSetup.authorityPart(of: question.url) else { return }
+  func check(_ question: HelperQuestion, for token: HelperToken) throws(CommandError) -> Bool {
+    guard let host = GitSetup.authorityPart(of: question.url) else { return false }
     let beginning: String?
     var isElsewhere = false
     do throws(GitBeginning.Unknown) {
       beginning = try GitBeginning.address()
       isElsewhere = beginning.map { !GitBeginning.isAt($0, question.url) } ?? false
     } catch {
-      guard token.authorityDigest == nil else {
+      guard token.authority == nil else {
         throw .configuration(
           "\(token.account): nothing says at which address git began", next: .run("ls -l /proc/self/stat"))
       }
       beginning = nil
     }
-    guard token.authorityDigest != nil || isElsewhere || GitAuthorityCopies.mayBeNamed(context.environment) else {
-      return
+    guard token.authority != nil || isElsewhere || GitAuthorityCopies.mayBeNamed(context.environment) else {
+      return false
     }
     guard let trust = GitSetting.trust(at: beginning ?? question.url),
       !isElsewhere || GitSetting.trust(at: question.url) == trust
@@ -119,23 +120,20 @@ struct GitAuthority {
           + "its settings for that", next: .run("git remote -v   # give it the server's own address, plainly spelled"))
     }
     // Other hosts of the account may have certificates of anybody's.
-    let details =
-      token.authorityDigest == nil
-      ? nil : try context.agent.ask(AccountShow(account: token.account), about: token.account)
-    let isOwn = details.map { PrivateAuthority.isBound(for: host, of: $0.summary) } ?? false
+    let isOwn = token.authority.map { PrivateAuthority.counts(for: host, of: $0) } ?? false
     if isOwn { try GitProxy.checkIsNone(at: question.url, for: token.account, context.environment) }
     if isOwn, context.environment.raw("GIT_SSL_NO_VERIFY") != nil {
       throw .configuration(
         "\(token.account): git does not check who answers (GIT_SSL_NO_VERIFY)", next: .run("unset GIT_SSL_NO_VERIFY"))
     }
-    let fault = trust.fault(digest: token.authorityDigest, isOwn: isOwn) { file in
+    let fault = trust.fault(digest: token.authority?.digest, isOwn: isOwn) { file in
       copies.contain(file) ? .some(FileBytes.contents(of: context.environment.expanded(file)).map(Self.digest)) : nil
     } isNamed: { folder in
       GitSetting.value(of: GitSetup.authorityFolderKey(host: host)) == folder
     }
-    guard let fault else { return }
+    guard let fault else { return true }
     let setup = "oauthctl setup git --account \(token.account)"
-    let isChanged = details?.differences.isEmpty == false
+    let isChanged = (try? context.agent.ask(AccountShow(account: token.account)))?.differences.isEmpty == false
     let again = isChanged ? "oauthctl account accept \(token.account) && \(setup)" : setup
     switch fault {
     case .otherAuthority:
@@ -159,7 +157,7 @@ struct GitAuthority {
   }
 
   /// SHA-256 in hex.
-  private static func digest(_ bytes: [UInt8]) -> String {
+  static func digest(_ bytes: [UInt8]) -> String {
     var digest = [UInt8](repeating: 0, count: Int(crypto_hash_sha256_BYTES))
     crypto_hash_sha256(&digest, bytes, UInt64(bytes.count))
     return digest.map { byte in String(byte >> 4, radix: 16) + String(byte & 15, radix: 16) }.joined()

@@ -9,16 +9,17 @@ import SystemFacts
 /// helper none of that. So whatever names a proxy for anything counts, unless the variables say that this host has none: libcurl goes
 /// by that for every request.
 enum GitProxy {
+  /// - Returns: whether git was asked for its settings.
   /// - Throws: `CommandError.configuration` where git, which asks for a token of `account` at `url`, gets none.
-  static func check(_ url: String, for account: String, _ environment: Environment) throws(CommandError) {
-    guard let host = plainHost(url) else { return }
+  static func check(_ url: String, for account: String, _ environment: Environment) throws(CommandError) -> Bool {
+    guard let host = plainHost(url) else { return false }
     let keys = keys(in: try GitSetting.list(query, for: account))
     if let key = keys.first(where: { $0.hasSuffix(".curloptresolve") }) {
       throw .configuration(
         "\(account): git would send the token to another address (\(key)) than that of \(url)",
         next: .run("git config --show-origin --get-all \(ShellWord.quoted(key))   # says where to take it out"))
     }
-    guard let name = keys.first ?? variable(environment), !isExempt(host, environment) else { return }
+    guard let name = keys.first ?? variable(environment), !isExempt(host, environment) else { return true }
     let exempt = exemptions(environment)
     throw .configuration(
       "\(account): git may send the token to a proxy (\(name)), readable, on its way to \(url)",

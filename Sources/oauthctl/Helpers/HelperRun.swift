@@ -17,8 +17,9 @@ struct HelperRun {
   var isSetUp: @Sendable (String) -> Bool
   /// How a person tells this program which account of a server is meant.
   var advice: @Sendable (AccountChoice, _ origin: String) -> NextStep
-  /// Why the program, as it connects now, does not get the token that it asks for; nil: it gets it.
-  var obstacle: @Sendable (HelperToken, HelperQuestion) -> CommandError? = { _, _ in nil }
+  /// Whether the program, as it connects now, gets the token that it asks for. Throws why it does not; returns whether other
+  /// programs were asked, which takes a while.
+  var check: @Sendable (HelperToken, HelperQuestion) throws(CommandError) -> Bool = { _, _ in false }
 
   /// Names among which a person has to choose, and why.
   struct AccountChoice: Sendable {
@@ -61,6 +62,7 @@ struct HelperRun {
     var input: [UInt8] = []
     if D.hasInput(operation) {
       guard let read = FileBytes.readToBlankLine(from: STDIN_FILENO, limit: D.inputLimit) else {
+        context.terminal.write(D.givingUp)
         throw .local("\(D.caller)'s request is longer than \(D.inputLimit) bytes", status: 1)
       }
       input = read
@@ -68,6 +70,7 @@ struct HelperRun {
     do {
       return try D.call(operation, account: account, input: input)
     } catch {
+      context.terminal.write(D.givingUp)
       throw .local("\(D.caller)'s request cannot be read: \(error.message)", status: 1)
     }
   }
@@ -78,8 +81,12 @@ struct HelperRun {
     do throws(CommandError) {
       var token = try ask(lookup.question)
       let second = lookup.secondQuestion(after: token)
-      if let second { token = try ask(second) } else { token = better(token, validitySeconds, for: lookup.question) }
-      if let obstacle = obstacle(token, lookup.question) { throw obstacle }
+      if let second {
+        token = try ask(second)
+      } else {
+        token = try better(token, validitySeconds, for: lookup.question)
+      }
+      token = try unhindered(token, lookup.question)
       do throws(HelperFormatError) {
         return (try lookup.answer(token, isSecond: second != nil, isSetUp: isSetUp()), nil)
       } catch {
@@ -89,6 +96,17 @@ struct HelperRun {
       let (failure, step) = failure(error, at: lookup.origin)
       return (lookup.answer(failure, isSetUp: isSetUp()), step)
     }
+  }
+
+  /// The token where nothing keeps it from the program: that of now, where it took a while to know.
+  private func unhindered(_ token: HelperToken, _ question: HelperQuestion) throws(CommandError) -> HelperToken {
+    guard try check(token, question) else { return token }
+    var now = try ask(question)
+    guard now.account == token.account, now.authority == token.authority else {
+      throw .changedMeanwhile(token.account, status: 1)
+    }
+    now.warning = now.warning ?? token.warning
+    return now
   }
 
   /// Only the access token is marked, and only if it is the one that was tried. No agent is started for it.
@@ -108,14 +126,17 @@ struct HelperRun {
     return HelperToken(try context.agent.token(request))
   }
 
-  /// A token that lives long enough for the program, where the server gives one in time; else `token`.
-  private func better(_ token: HelperToken, _ seconds: Int, for question: HelperQuestion) -> HelperToken {
+  /// A token that lives long enough for the program, where the server gives one in time; else what the agent gives without
+  /// that. `token` is of before the wait: it may be for nobody any more.
+  private func better(
+    _ token: HelperToken, _ seconds: Int, for question: HelperQuestion
+  ) throws(CommandError) -> HelperToken {
     guard question.rejected == nil, let left = token.expiresInSeconds, left < seconds else { return token }
-    var request = TokenGet(account: token.account, url: question.url)
+    var request = TokenGet(account: question.account, url: question.url, username: question.username)
     request.minValiditySeconds = seconds
     request.bestEffort = true
     request.timeoutMilliseconds = Self.betterTokenMilliseconds
-    guard var longer = (try? context.agent.token(request)).map(HelperToken.init) else { return token }
+    guard var longer = (try? context.agent.token(request)).map(HelperToken.init) else { return try ask(question) }
     longer.warning = token.warning
     return longer
   }
@@ -154,6 +175,7 @@ extension HelperToken {
       account: answer.account, warning: answer.warning)
     proof = answer.proof
     scope = answer.scope
+    authority = LoginAuthority(digest: answer.authorityDigest, host: answer.authorityHost)
   }
 
   init(_ answer: TokenAnswer) {
@@ -162,6 +184,6 @@ extension HelperToken {
       expiresInSeconds: answer.expiresInSeconds, fingerprint: answer.fingerprint, username: answer.gitUsername,
       account: answer.account, warning: answer.warning)
     scope = answer.scope
-    authorityDigest = answer.authorityDigest
+    authority = LoginAuthority(digest: answer.authorityDigest, host: answer.authorityHost)
   }
 }

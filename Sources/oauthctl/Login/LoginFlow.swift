@@ -1,6 +1,7 @@
 import AgentWire
 import Glibc
 import OAuthTerms
+import SystemFacts
 
 /// One login from start to end: shows what to do, then waits for the agent, a pasted redirect and Control-C at once.
 struct LoginFlow {
@@ -120,37 +121,33 @@ struct LoginFlow {
     var told: String?
     var waiter = try LoginWaiter.begin(context.agent, login, told: nil)
     var ended: Result<LoginProgress, CommandError>?
-    let pastedRedirect = PastedRedirect(context: context, account: account, login: login)
-    var pasted: [UInt8] = []
-    var input: Int32 = readsInput ? STDIN_FILENO : -1
-    var hasInput = false
-    var hintDue = login.kind == .browser ? Self.monotonic() + Self.hintMilliseconds : nil
-    var end = timeoutSeconds.map { Self.monotonic() + $0 * 1_000 }
+    let pastedRedirect = PastedRedirect(context: context, account: account, login: login, interrupts: interrupts)
+    var input = PastedLines(reads: readsInput, isTerminal: context.terminal.inputIsTerminal)
+    var hintDue = login.kind == .browser ? MonotonicClock.milliseconds() + Self.hintMilliseconds : nil
+    var end = timeoutSeconds.map { MonotonicClock.milliseconds() + $0 * 1_000 }
     while true {
       var waiting = [
         pollfd(fd: waiter.doneDescriptor, events: Int16(POLLIN), revents: 0),
         pollfd(fd: interrupts ?? -1, events: Int16(POLLIN), revents: 0),
-        pollfd(fd: input, events: Int16(POLLIN), revents: 0),
+        pollfd(fd: input.descriptor, events: Int16(POLLIN), revents: 0),
       ]
-      let patience = [hintDue, end].compactMap { $0 }.min().map { max(0, $0 - Self.monotonic()) } ?? -1
+      let patience = [hintDue, end].compactMap { $0 }.min().map { max(0, $0 - MonotonicClock.milliseconds()) } ?? -1
       let ready = poll(&waiting, nfds_t(waiting.count), Int32(clamping: patience))
-      if let due = hintDue, Self.monotonic() >= due {
+      if let due = hintDue, MonotonicClock.milliseconds() >= due {
         hintDue = nil
         let left = seconds(of: login) - Self.hintMilliseconds / 1_000
         leaveQuestion()
-        for line in LoginWords.stillWaiting(login, account: file, secondsLeft: left, readsInput: input >= 0) {
+        for line in LoginWords.stillWaiting(login, account: file, secondsLeft: left, readsInput: input.isOpen) {
           context.terminal.say(line)
         }
       }
-      if ready <= 0 {
-        if let time = end, Self.monotonic() >= time {
-          leaveQuestion()
-          if leave(login) == nil { throw notFinished(login) }
-          // How it has ended is on its way.
-          end = nil
-        }
-        continue
+      if let time = end, MonotonicClock.milliseconds() >= time {
+        leaveQuestion()
+        if leave(login) == nil { throw notFinished(login) }
+        // How it has ended is on its way.
+        end = nil
       }
+      guard ready > 0 else { continue }
       if waiting[1].revents != 0 { try cancel(login, signal: interrupts) }
       if waiting[0].revents != 0 {
         ended = waiter.value()
@@ -170,14 +167,9 @@ struct LoginFlow {
         waiter = try LoginWaiter.begin(context.agent, login, told: progress.notice)
       }
       if waiting[2].revents != 0 {
-        let some = FileBytes.readSome(from: STDIN_FILENO, limit: 16 << 10) ?? []
-        if some.isEmpty || pasted.count > 64 << 10 { input = -1 }
-        if some.isEmpty, !hasInput { try endOfInput(login) }
-        hasInput = true
-        pasted += some
-        while let end = pasted.firstIndex(of: UInt8(ascii: "\n")) {
-          let line = String(decoding: pasted[..<end], as: UTF8.self)
-          pasted.removeSubrange(...end)
+        let lines = input.read()
+        if input.isEmpty { try endOfInput(login) }
+        for line in lines {
           isAsked = false
           guard !context.terminal.inputIsTerminal || line.utf8.count < Terminal.lineBytes else {
             context.terminal.warn(
@@ -186,22 +178,18 @@ struct LoginFlow {
             isAsked = ask(LoginWords.pasteQuestion)
             continue
           }
-          switch try pastedRedirect.take(line) {
+          switch try pastedRedirect.take(line, until: end) {
           case .ended(let progress): return progress
-          case .taken: break
+          case .taken, .late: break
+          case .interrupted: try cancel(login, signal: interrupts)
           case .refused(let what, let question, let notice):
             told = notice ?? told
             if let what { context.terminal.warn(what) }
-            isAsked = ask(question)
+            input.refuse()
+            isAsked = input.isOpen && ask(question)
           }
-        }
-        // The last line of a pipe may lack its end.
-        if some.isEmpty, !pasted.isEmpty {
-          switch try pastedRedirect.take(String(decoding: pasted, as: UTF8.self)) {
-          case .ended(let progress): return progress
-          case .refused(let what?, _, _): context.terminal.warn(what)
-          case .taken, .refused: break
-          }
+          // Its time may be over.
+          if !input.isOpen || end.map({ MonotonicClock.milliseconds() >= $0 }) == true { break }
         }
       }
     }
@@ -243,12 +231,6 @@ struct LoginFlow {
 
   /// Milliseconds after which somebody who does not come back may be looking at a server's error page.
   private static let hintMilliseconds = 20_000
-
-  private static func monotonic() -> Int {
-    var time = timespec()
-    clock_gettime(CLOCK_MONOTONIC, &time)
-    return time.tv_sec * 1_000 + time.tv_nsec / 1_000_000
-  }
 
   private func notFinished(_ login: LoginStarted) -> CommandError {
     .local(

@@ -1,3 +1,5 @@
+import HTTPTerms
+
 /// The proxy that a shell's variables tell, as the agent's file wants it written.
 struct ProxyVariables: Equatable {
   /// `SCHEME://HOST:PORT`.
@@ -13,17 +15,17 @@ struct ProxyVariables: Equatable {
   /// Nil when no variable names a proxy. What a proxy may look like is for the agent to judge.
   init?(_ environment: Environment) {
     guard let proxy = Self.proxyNames.lazy.compactMap({ environment[$0] }).first else { return nil }
-    let written = proxy.contains("://") ? proxy : "http://" + proxy
+    let written = Self.scheme(of: proxy).isEmpty ? "http://" + proxy : proxy
     self.proxy = written.hasSuffix("/") ? String(written.dropLast()) : written
     let list = Self.exceptionNames.lazy.compactMap { environment[$0] }.first ?? ""
     for entry in list.split(whereSeparator: { $0 == "," || $0 == " " || $0 == "\t" }).map(String.init) {
-      if let at = entry.lastIndex(of: "@") {
+      if let at = entry.utf8.lastIndex(of: UInt8(ascii: "@")) {
         // What stands before may be a password.
         leftOut.append("…" + entry[at...])
       } else if isRange(entry) {
         exceptions.append(entry)
       } else if entry.contains("/") {
-        leftOut.append(entry)
+        leftOut.append(entry.contains(":") ? Self.scheme(of: entry) + "…" : entry)
       } else {
         let entry = Self.bracketed(entry.hasPrefix("*.") ? String(entry.dropFirst()) : entry)
         if !exceptions.contains(entry) { exceptions.append(entry) }
@@ -31,11 +33,26 @@ struct ProxyVariables: Equatable {
     }
   }
 
-  /// The proxy without its user name and password; nil: it has none.
-  var withoutSecrets: String? {
-    guard let scheme = proxy.range(ofText: "://") else { return nil }
-    let rest = proxy[scheme.upperBound...]
-    return rest.lastIndex(of: "@").map { proxy[..<scheme.upperBound] + rest[rest.index(after: $0)...] }.map(String.init)
+  /// What keeps it from being written, without a part of it; nil: nothing.
+  var problem: String? { ProxyURL.problem(with: proxy) }
+
+  /// The proxy without its user name and password; nil: no place is left that can be told from them.
+  var place: String? {
+    let place =
+      proxy.utf8.lastIndex(of: UInt8(ascii: "@")).map {
+        Self.scheme(of: proxy) + String(decoding: proxy.utf8[$0...].dropFirst(), as: UTF8.self)
+      } ?? proxy
+    return ProxyURL.problem(with: place) == nil ? place : nil
+  }
+
+  /// What stands before the place, with `://`; empty: nothing, and a colon is that of a password or a port.
+  private static func scheme(of proxy: String) -> String {
+    let name = proxy.utf8.prefix { $0 != UInt8(ascii: ":") }
+    let isName = name.allSatisfy {
+      UInt8(ascii: "a")...UInt8(ascii: "z") ~= $0 | 0x20 || "0123456789+-.".utf8.contains($0)
+    }
+    let mark = proxy.utf8[name.endIndex...].prefix(3)
+    return isName && mark.elementsEqual("://".utf8) ? String(proxy[..<mark.endIndex]) : ""
   }
 
   init(proxy: String, exceptions: [String]) {

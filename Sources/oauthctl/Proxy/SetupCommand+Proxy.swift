@@ -64,10 +64,11 @@ extension SetupCommand {
             "neither HTTPS_PROXY nor ALL_PROXY is set in this shell",
             next: .run("export HTTPS_PROXY=http://HOST:PORT   # then run this command again"))
         }
-        if let bare = found.withoutSecrets {
+        if let problem = found.problem {
+          let place = found.place.map(ShellWord.quoted) ?? "http://HOST:PORT"
           throw .configuration(
-            "the proxy of this shell is named with a user name or password, and config.toml holds no secrets",
-            next: .run("https_proxy=\(ShellWord.quoted(bare)) oauthctl setup proxy   # if the proxy takes that"))
+            "the proxy of this shell cannot be written into config.toml, which holds no secrets: \(problem)",
+            next: .run("https_proxy=\(place) oauthctl setup proxy   # if the proxy takes that"))
         }
         for entry in found.leftOut {
           context.terminal.warn("NO_PROXY: \(entry) is neither a host nor a range of addresses; it is left out")

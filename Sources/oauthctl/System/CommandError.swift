@@ -33,6 +33,11 @@ enum CommandError: Error, Equatable {
       next: .run("oauthctl vault unlock && oauthctl login \(account)"), status: 5)
   }
 
+  /// The account was changed between two questions of one command.
+  static func changedMeanwhile(_ account: String, status: Int32) -> CommandError {
+    .local("\(account) has changed meanwhile", next: "run the command again", status: status)
+  }
+
   /// The answer to a question was no: status 1.
   static let declined = CommandError.local("nothing was changed", status: 1)
 

@@ -64,8 +64,8 @@ extension FileBytes {
     return true
   }
 
-  /// Puts the file `kept`, which is in the same folder, in the place of the one at `path` by one rename: it needs no room on the
-  /// disk. `link` and `isMeant` as in ``replace(_:with:readAt:isNew:lockedBy:while:)``.
+  /// Puts the file `kept`, which is in the same folder, in the place of the one at `path` by one rename: it needs no room
+  /// on the disk. `link` and `isMeant` as in ``replace(_:with:readAt:isNew:lockedBy:while:)``.
   ///
   /// - Returns: false where it is not meant, and both stay.
   /// - Throws: `CommandError.local` that names the file.

@@ -41,11 +41,18 @@ enum Interrupts {
   /// alone is passed on. Handlers, unlike ignored signals, do not reach into the child.
   static func leave(to child: pid_t) {
     childProcess = child
-    for number in [SIGINT, SIGQUIT] where !isIgnored(number) { signal(number) { _ in } }
+    leftNumber = 0
+    for number in [SIGINT, SIGQUIT] where !isIgnored(number) { signal(number) { Interrupts.leftNumber = $0 } }
     for number in [SIGTERM, SIGHUP] where !isIgnored(number) {
-      signal(number) { number in _ = kill(Interrupts.childProcess, number) }
+      signal(number) { number in
+        Interrupts.leftNumber = number
+        _ = kill(Interrupts.childProcess, number)
+      }
     }
   }
+
+  /// The signal that came since ``leave(to:)``, whether the child has ended by it or not; nil: none.
+  static var left: Int32? { leftNumber == 0 ? nil : leftNumber }
 
   /// The child ended.
   static func takeBack() {
@@ -130,11 +137,39 @@ enum Interrupts {
     putOffNumber = number
     let saved = errno
     let words: StaticString = "\nThis ends when the server has answered. Once more ends it at once.\n"
-    _ = write(STDERR_FILENO, words.utf8Start, words.utf8CodeUnitCount)
+    say(words)
     errno = saved
   }
 
+  /// What a handler may do: nothing is said where that would have to wait.
+  private static func say(_ words: StaticString) {
+    var output = pollfd(fd: STDERR_FILENO, events: Int16(POLLOUT), revents: 0)
+    guard poll(&output, 1, 0) > 0, output.revents & Int16(POLLOUT) != 0 else { return }
+    _ = write(STDERR_FILENO, words.utf8Start, words.utf8CodeUnitCount)
+  }
+
+  /// Waits for `work`, which the agent may do whether this process is there or not: whoever interrupts it is told so. What
+  /// already does something else about interrupts goes on doing that.
+  static func whileAgentChanges<Value, Failure: Error>(_ work: () throws(Failure) -> Value) throws(Failure) -> Value {
+    let taken = [SIGINT, SIGTERM, SIGHUP].filter { number in
+      var action = sigaction()
+      return sigaction(number, nil, &action) == 0
+        && unsafeBitCast(action.__sigaction_handler.sa_handler, to: Int.self) == 0
+    }
+    for number in taken { signal(number, changeHandler) }
+    defer { for number in taken { signal(number, SIG_DFL) } }
+    return try work()
+  }
+
+  private static let changeHandler: @convention(c) (Int32) -> Void = { number in
+    let words: StaticString = "\nThe agent may do it all the same, when what is under way has ended: oauthctl status\n"
+    say(words)
+    signal(number, SIG_DFL)
+    raise(number)
+  }
+
   private nonisolated(unsafe) static var childProcess: pid_t = 0
+  private nonisolated(unsafe) static var leftNumber: Int32 = 0
 
   /// Whether the signal does nothing to this program: it is ignored or blocked, as it was at its start.
   static func isWithoutEffect(_ number: Int32) -> Bool {

@@ -1,6 +1,7 @@
 import AgentClient
 import CLinux
 import Glibc
+import SystemFacts
 
 /// Starting other programs: no shell, no fork of our own, only what they need.
 enum Program {
@@ -103,6 +104,9 @@ enum Program {
 
   /// Bytes of standard output that are read of a program: thousands of times what is asked for.
   private static let outputLimit = 1 << 20
+  /// Milliseconds until it has ended, at most; what it is asked takes some. git waits without end for what its settings include,
+  /// where that is a pipe or on a drive that hangs.
+  private static let outputMilliseconds = 10_000
 
   /// What a program wrote, and how it ended.
   struct Output: Sendable, Equatable {
@@ -112,7 +116,8 @@ enum Program {
     var complaint = ""
   }
 
-  /// Runs a program to its end and gives what it wrote to standard output. One that writes more than 1 MiB has failed.
+  /// Runs a program to its end and gives what it wrote to standard output. One that writes more than 1 MiB has failed, and so has
+  /// one that has not ended after ten seconds.
   static func output(of arguments: [String]) throws(StartFailure) -> Output {
     var ends: [Int32] = [-1, -1]
     guard pipe(&ends) == 0 else { throw StartFailure(code: errno) }
@@ -134,11 +139,23 @@ enum Program {
       throw error
     }
     close(ends[1])
-    let bytes = FileBytes.readAll(from: ends[0], limit: outputLimit)
+    let deadline = MonotonicClock.milliseconds() + outputMilliseconds
+    var bytes: [UInt8] = []
+    while bytes.count <= outputLimit, isReadable(ends[0], until: deadline),
+      let some = FileBytes.readSome(from: ends[0], limit: 64 << 10), !some.isEmpty
+    { bytes += some }
     // One that has more to write must not wait for a reader.
     close(ends[0])
+    // It may live on without its output.
+    let end = clinux_open_process(child)
+    defer { if end >= 0 { close(end) } }
+    let isLate = end >= 0 && !isReadable(end, until: deadline)
+    if isLate { kill(child, SIGKILL) }
     let status = wait(for: child)
-    guard let bytes else {
+    if isLate {
+      return Output(status: status, text: "", complaint: "it has not ended after \(outputMilliseconds / 1_000) s")
+    }
+    guard bytes.count <= outputLimit else {
       return Output(status: 128 + SIGPIPE, text: "", complaint: "it says more than \(outputLimit) bytes")
     }
     lseek(complaints, 0, SEEK_SET)
@@ -146,5 +163,13 @@ enum Program {
     return Output(
       status: status, text: String(decoding: bytes, as: UTF8.self),
       complaint: String(decoding: complaint, as: UTF8.self))
+  }
+
+  private static func isReadable(_ descriptor: Int32, until deadline: Int) -> Bool {
+    var waiting = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+    while true {
+      let ready = poll(&waiting, 1, Int32(clamping: max(0, deadline - MonotonicClock.milliseconds())))
+      if ready >= 0 || errno != EINTR { return ready > 0 }
+    }
   }
 }

@@ -82,8 +82,8 @@ struct SettingsFile: Sendable {
     return true
   }
 
-  /// Keeps `old` beside the file, or beside `target`, in one that the agent does not read: a second name of the very file while it
-  /// `isThere`, or a copy.
+  /// Keeps `old` beside the file, or beside `target`, in one that the agent does not read: a second name of the very file
+  /// while it `isThere`, or a copy.
   ///
   /// - Throws: `CommandError` where that cannot be done; nothing is left there then.
   func keepBeside(_ old: Written, behind target: String?, isThere: Bool = true) throws(CommandError) -> SettingsFile {
@@ -105,7 +105,8 @@ struct SettingsFile: Sendable {
 
   private static let mostNames = 20
 
-  /// Puts `old` back in its place: by one rename of `kept`, where that is still the very file, which needs no room on the disk.
+  /// Puts `old` back in its place: by one rename of `kept`, where that is still the very file, which needs no room on the
+  /// disk.
   func putBack(
     _ old: Written, keptAt kept: SettingsFile, behind target: String?, while isMeant: () -> Bool
   ) throws(CommandError) {

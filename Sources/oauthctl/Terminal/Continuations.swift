@@ -1,7 +1,7 @@
 import Glibc
 
-/// That the program goes on after a stop (SIGCONT), as something to poll for. Whoever stopped it gave the terminal to a shell,
-/// which sets its modes as they were.
+/// That the program goes on after a stop (SIGCONT), as something to poll for. Whoever stopped it gave the terminal to a
+/// shell, which sets its modes as they were.
 struct Continuations {
   /// A handler may touch nothing that locks or allocates.
   private nonisolated(unsafe) static var writeEnd: Int32 = -1

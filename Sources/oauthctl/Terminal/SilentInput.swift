@@ -1,7 +1,7 @@
 import Glibc
 
-/// A terminal that shows nothing of what is typed, and hands on each byte, while interrupts are held: what ends the program must
-/// not leave it so.
+/// A terminal that shows nothing of what is typed, and hands on each byte, while interrupts are held: what ends the program
+/// must not leave it so.
 struct SilentInput {
   private let descriptor: Int32
   private let before: termios
@@ -68,8 +68,8 @@ struct SilentInput {
     }
   }
 
-  /// In the background the terminal is somebody else's: the program stops until it is brought back, as it would where it set the
-  /// terminal, but not again where it is to end.
+  /// In the background the terminal is somebody else's: the program stops until it is brought back, as it would where it
+  /// set the terminal, but not again where it is to end.
   ///
   /// - Returns: false where `end` is readable.
   private func waitForForeground(unless end: Int32) -> Bool {

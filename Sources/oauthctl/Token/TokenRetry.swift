@@ -1,5 +1,6 @@
 import AgentWire
 import Glibc
+import SystemFacts
 
 /// Asks for a token again after a failure that passes by itself, when the agent says it makes sense: one answer of a
 /// proxy in trouble must not fail a script that has time. The agent decides what is sent, so this adds no request to
@@ -10,7 +11,7 @@ struct TokenRetry {
   static let defaultMilliseconds = 3_000
 
   /// Monotonic milliseconds, and a sleep.
-  var now: () -> Int = Self.monotonic
+  var now: () -> Int = MonotonicClock.milliseconds
   var sleep: (Int) -> Void = { usleep(UInt32($0) * 1_000) }
 
   /// `body` gets the request with the time that is left for it.
@@ -46,11 +47,5 @@ struct TokenRetry {
       [.unavailable, .storageFailed, .rateLimited, .vaultInUse].contains(failure.kind)
     else { return nil }
     return failure.retryAfterMilliseconds.map { max(1, min($0, WireLimits.timeoutMilliseconds)) }
-  }
-
-  private static func monotonic() -> Int {
-    var time = timespec()
-    clock_gettime(CLOCK_MONOTONIC, &time)
-    return time.tv_sec * 1_000 + time.tv_nsec / 1_000_000
   }
 }

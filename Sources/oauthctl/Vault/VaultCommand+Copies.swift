@@ -31,7 +31,19 @@ extension VaultCommand {
           next: .run("oauthctl vault backup ~/logins.vault"))
       }
       let answer = try context.agent.call(VaultBackup(), timeoutMilliseconds: VaultSecrets.patienceMilliseconds)
-      try FileBytes.move(answer.path, to: file, byteCount: answer.bytes)
+      let written = try FileBytes.move(answer.path, to: file, byteCount: answer.bytes)
+      defer { close(written) }
+      // What was locked or changed meanwhile took the agent's copies away, and would have taken this one.
+      let now = try? context.agent.ask(VaultStatusRequest())
+      guard let now, now.state == .open, now.vaultDigest == status.vaultDigest else {
+        let isThere = FileBytes.leads(file, to: written)
+        if isThere { unlink(file) }
+        throw .local(
+          (now == nil ? "the agent does not answer since" : "the vault was locked or changed while")
+            + " \(file) was written, "
+            + (isThere ? "so that it is taken away again" : "and that lies elsewhere by now"),
+          next: .run("oauthctl vault backup \(ShellWord.quoted(file))"), status: now == nil ? 6 : 3)
+      }
       context.terminal.say(
         "\(count(answer.records, "record")), \(answer.bytes) bytes. To look at it: oauthctl vault check "
           + ShellWord.quoted(file))
@@ -197,13 +209,19 @@ extension FileBytes {
   }
 
   /// The same with a file of `byteCount` bytes, and the source is gone whatever comes of it.
-  static func move(_ source: String, to target: String, byteCount: Int) throws(CommandError) {
-    close(
-      try copy(source, to: target, takingAway: true) { count throws(CommandError) in
-        guard count == byteCount else {
-          throw .local("\(source) has \(count) bytes, not the \(byteCount) that the agent wrote", status: 3)
-        }
-      })
+  static func move(_ source: String, to target: String, byteCount: Int) throws(CommandError) -> Int32 {
+    try copy(source, to: target, takingAway: true) { count throws(CommandError) in
+      guard count == byteCount else {
+        throw .local("\(source) has \(count) bytes, not the \(byteCount) that the agent wrote", status: 3)
+      }
+    }
+  }
+
+  /// Whether `path` still leads to what `descriptor` is of.
+  static func leads(_ path: String, to descriptor: Int32) -> Bool {
+    var (found, own) = (stat(), stat())
+    return lstat(path, &found) == 0 && fstat(descriptor, &own) == 0 && found.st_dev == own.st_dev
+      && found.st_ino == own.st_ino
   }
 
   private static func copy(

@@ -54,7 +54,8 @@ struct VaultCommand: ParsableCommand {
           "a request or a write had not ended; a refresh token that comes of it later is kept sealed")
       }
       if !answer.sealed {
-        let hasPassphrase = try context.agent.ask(VaultStatusRequest()).has(.passphrase)
+        // What was asked for is done, also where the agent has ended since.
+        let hasPassphrase = (try? context.agent.ask(VaultStatusRequest()))?.has(.passphrase) == true
         context.terminal.warn(
           "this is a hold, not a seal: the key file on this machine still opens the vault. A vault with a passphrase "
             + "and without a key file is sealed",
@@ -97,6 +98,7 @@ struct VaultCommand: ParsableCommand {
       var answer = try byKeyFile(status, context)
       if answer == nil { answer = try bySecret(status, context) }
       if let answer {
+        try answer.checkThere()
         let words = recoveryCode ? "vault open, by its recovery code" : StatusPage.vaultText(answer)
         context.terminal.say("Now: \(words).")
         if let trouble = answer.trouble { context.terminal.warn(trouble, next: answer.remedy ?? answer.nextStep) }

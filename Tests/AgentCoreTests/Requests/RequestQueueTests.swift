@@ -139,6 +139,22 @@ struct RequestQueueTests {
     admit(&queue, [first])
   }
 
+  @Test("A request that is hurried moves forward, never back, and not once it has its place")
+  func hurried() {
+    var queue = Queue(limit: 1)
+    let running = queue.enqueue("a", .person)
+    admit(&queue, [running])
+    let first = queue.enqueue("b", .caller(deadline: 5))
+    let second = queue.enqueue("c", .plan(due: 1))
+    queue.hurry(first, to: .caller(deadline: 9))
+    queue.hurry(second, to: .caller(deadline: 7))
+    queue.hurry(running, to: .person)
+    queue.release(running)
+    admit(&queue, [first])
+    queue.release(first)
+    admit(&queue, [second])
+  }
+
   @Test("Requests that wait for slow servers leave their places to others, a bounded number of them")
   func slowServers() {
     var queue = Queue(limit: 2)

@@ -70,9 +70,54 @@ struct ClockServiceTests {
     fixture.transport.withServer { $0.script(.metadata, .refuse) }
   }
 
+  @Test("a lock that fails does not end the wait for a server that has not told the time")
+  func failedLock() async throws {
+    let fixture = AgentFixture()
+    try await fixture.logIn()
+    let first = try await fixture.call(TokenGet(account: "work"))
+    fixture.clock.setWall(fixture.clock.now().wallSeconds + 5_000)
+    fixture.transport.withServer { $0.options.delayMilliseconds[.metadata] = 20_000 }
+    async let caller = failure(TokenGet(account: "work"), fixture)
+    try await fixture.clock.sleepers(until: 5)
+    fixture.vault.fail(hold: AgentFailure(.vaultInUse, "held"))
+    #expect(await fixture.failure(VaultLock())?.kind == .vaultInUse)
+    #expect(!readyAnswer(fixture))
+    async let patient = fixture.call(TokenGet(account: "work"))
+    try await fixture.clock.sleepers(until: 5)
+    fixture.clock.advance(by: 5)
+    #expect(try await patient.accessToken == first.accessToken)
+    // The lock may have told the first one.
+    _ = await caller
+  }
+
   private func failure(_ request: TokenGet, _ fixture: AgentFixture) async -> AgentFailure? {
     do throws(AgentFailure) { _ = try await fixture.call(request) } catch { return error }
     return nil
+  }
+
+  @Test("a server that could not be asked at first is asked again, and what it tells then counts")
+  func laterTold() async throws {
+    let fixture = AgentFixture()
+    try await fixture.logIn()
+    let first = try await fixture.call(TokenGet(account: "work"))
+    fixture.clock.setWall(fixture.clock.now().wallSeconds + 5_000)
+    // As where the network is back later than the wall clock.
+    fixture.transport.withServer { $0.script(.metadata, .refuse) }
+    #expect(try await fixture.call(TokenGet(account: "work")).accessToken == first.accessToken)
+    try await fixture.clock.sleepers(until: 5)
+    fixture.clock.advance(by: 5)
+    try await eventually("the token is as old as it is") { !readyAnswer(fixture) }
+    #expect(try await fixture.call(TokenGet(account: "work")).accessToken != first.accessToken)
+  }
+
+  @Test("an ID token waits for its server's time as any token does, and is none after its end")
+  func idToken() async throws {
+    let fixture = AgentFixture([.browser.changed { $0.scope = ["openid"] }])
+    fixture.transport.withServer { $0.options.idTokenLifeSeconds = 600 }
+    try await fixture.logIn()
+    let first = try await fixture.call(TokenID(account: "work"))
+    fixture.clock.setWall(fixture.clock.now().wallSeconds + 5_000)
+    #expect(try await fixture.call(TokenID(account: "work")).idToken != first.idToken)
   }
 
   @Test("a pause between two agents in one boot is noticed by the second")

@@ -13,12 +13,17 @@ struct LoginSessionTests {
     let fixture = AgentFixture()
     async let one = fixture.start(request: "a")
     async let two = fixture.start(request: "b")
+    async let again = fixture.start(request: "a")
     let (first, second) = try await (one, two)
     #expect(first.loginID == second.loginID)
+    #expect([first.joined, second.joined].count { $0 == true } == 1)
+    #expect(try await again.joined == first.joined, "who has begun it is told so, however often it asks")
     #expect(fixture.redirects.open.count == 1)
     _ = try await fixture.follow(try await fixture.location(first))
     #expect(try await fixture.start(request: "a").loginID == first.loginID)
-    #expect(try await fixture.start(request: "b").loginID == first.loginID, "the caller who joined may repeat, too")
+    let repeated = try await fixture.start(request: "b")
+    #expect(repeated.loginID == first.loginID, "the caller who joined may repeat, too")
+    #expect(repeated.joined == second.joined, "and is told again that it joined")
     #expect(try await fixture.start(request: "c").loginID != first.loginID)
   }
 

@@ -30,13 +30,13 @@ struct ServiceWaitersTests {
   func time() async {
     var waiters = ServiceWaiters()
     await wait { first in
-      waiters.add(first, 1, for: .clock("work"))
-      waiters.giveUp(2, .clock("work"))
+      waiters.add(first, 1, for: .clock(.searches))
+      waiters.giveUp(2, .clock(.searches))
       waiters.giveUp(1, .idle)
-      #expect(waiters.isAwaited(.clock("work")))
-      waiters.giveUp(1, .clock("work"))
+      #expect(waiters.isAwaited(.clock(.searches)))
+      waiters.giveUp(1, .clock(.searches))
     }
-    #expect(!waiters.isAwaited(.clock("work")))
+    #expect(!waiters.isAwaited(.clock(.searches)))
   }
 
   @Test("without accounts no change comes about: its asker is told of the lock, and a logout waits no longer")

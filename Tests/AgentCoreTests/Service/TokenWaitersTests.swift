@@ -15,8 +15,12 @@ struct TokenWaitersTests {
     init(_ clock: ManualClock) { self.clock = clock }
 
     func add(_ id: UInt64, _ account: String, due: Double) {
-      let choice = CredentialService.Choice(name: account, matchedHost: nil)
-      waiters.add(TokenWaiters.Waiter(account: account, answered: .caller(.number(1), choice) { _ in }), id)
+      let question = TokenQuestion(id: .number(1), parameters: TokenGet(account: account)) { _ in }
+      let meaning = CredentialService.Meaning(choice: .init(name: account, matchedHost: nil), key: .standard)
+      waiters.add(
+        TokenWaiters.Waiter(
+          account: account, asked: AccountStateMachine.Waiter(id: id, deadline: 0),
+          answered: .caller(question, meaning)), id)
       waiters.limit(id, to: due)
       watch()
     }

@@ -80,9 +80,9 @@ final class MachineDriver {
   }
 
   func define(_ definition: AccountDefinition?) {
-    _ = machine.handle(.defined(definition), at: now)
+    let actions = machine.handle(.defined(definition), at: now)
     published = Set(machine.ready.map(\.fingerprint))
-    perform([])
+    perform(actions)
   }
 
   /// What is known of its servers.

@@ -55,7 +55,7 @@ struct RandomEventTests {
     driver.random = dice.fraction()
     switch dice.roll(16) {
     case 0, 1, 2:
-      let keys = [TokenKey.standard, TokenKey(scope: ["write"]), TokenKey(resource: ["https://api.example.com"])]
+      let keys = [TokenKey.standard, TokenKey(scope: ["write"]), TokenKey(scope: ["read", "write"])]
       let current = driver.durable?.accessToken
       driver.ask(
         keys[dice.roll(3)], least: dice.roll(3) == 0 ? Double(dice.roll(4_000)) : nil,

@@ -113,7 +113,7 @@ struct RotationTests {
 
   @Test("keys wait in the order of the deadlines of those who ask")
   func deadlines() {
-    let driver = MachineDriver(.expired())
+    let driver = MachineDriver(.expired(), .plain.with { $0.allowedScope = ["late", "soon"] })
     driver.ask(seconds: 30)
     driver.ask(TokenKey(scope: ["late"]), seconds: 25)
     driver.ask(TokenKey(scope: ["soon"]), seconds: 5)
@@ -126,7 +126,8 @@ struct RotationTests {
 
   @Test("sixteen keys are kept at most, and where a refresh kills older tokens only the new one")
   func keyLimit() {
-    let driver = MachineDriver(.expired())
+    let scopes = (0..<20).flatMap { ["s\($0)", "l\($0)"] } + ["last"]
+    let driver = MachineDriver(.expired(), .plain.with { $0.allowedScope = scopes })
     for index in 0..<20 {
       driver.ask(TokenKey(scope: ["s\(index)"]))
       driver.saved()
@@ -140,11 +141,41 @@ struct RotationTests {
       driver.endsDurably(.granted(String(repeating: "t", count: 32_000), refreshToken: "long\(index)"))
     }
     #expect(driver.durable?.tokens.map(\.accessToken.secret.count) == Array(repeating: 32_000, count: 4))
-    driver.define(.plain.with { $0.refreshRevokesAccessToken = true })
+    driver.define(
+      .plain.with {
+        $0.allowedScope = scopes
+        $0.refreshRevokesAccessToken = true
+      })
     driver.ask(TokenKey(scope: ["last"]))
     driver.saved()
     driver.endsDurably(.granted("only"))
     #expect(driver.durable?.tokens.count == 1)
+  }
+
+  @Test("what is taken out of the file is asked for no more, neither for who waits for it nor by the plan")
+  func takenOut() {
+    let driver = MachineDriver(.expired())
+    let write = TokenKey(scope: ["write"])
+    let one = driver.ask(seconds: 30)
+    let two = driver.ask(write, seconds: 40)
+    driver.saved()
+    driver.define(.plain.with { $0.allowedScope = [] })
+    #expect(driver.failure(two) == .notPermitted)
+    driver.endsDurably(.granted("a2", refreshToken: "r2"))
+    #expect(driver.token(one) == "a2" && driver.failure(driver.ask(write)) == .notPermitted)
+    #expect(driver.sent.map(\.scope) == [[]])
+    driver.define(.plain)
+    driver.ask(write)
+    driver.saved()
+    driver.endsDurably(.granted("w1", refreshToken: "r3"))
+    driver.define(.plain.with { $0.allowedScope = [] })
+    driver.ask()
+    for _ in 0..<3 {
+      driver.sleepAndWake()
+      driver.saved()
+      driver.endsDurably(.granted("a3", refreshToken: "r4"))
+    }
+    #expect(driver.sent.map(\.scope) == [[], ["write"], [], [], []])
   }
 
   @Test("a waiter that leaves takes nothing with it")

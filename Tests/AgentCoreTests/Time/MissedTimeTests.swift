@@ -37,12 +37,38 @@ struct MissedTimeTests {
     #expect(missed.applied(to: moment(100)).bootSeconds == -4_900 && missed.seconds == 5_000)
   }
 
+  @Test("an answer that came after the machine stood still says nothing of the time before it")
+  func laterFormer() {
+    let noticed = moment(200, ahead: 5_000)
+    let missed = MissedTime(clock: clock(200, ahead: 5_001), former: clock(150, ahead: 5_000), noticed: noticed)
+    #expect(missed.applied(to: moment(100)).bootSeconds == -4_900)
+    #expect(missed.applied(to: moment(160, ahead: 5_000)).bootSeconds == 160)
+  }
+
+  @Test("of a server that answers and does not say what time it is, the wall clock's word counts")
+  func silent() {
+    let missed = MissedTime(clock: nil, former: clock(50, ahead: 0), noticed: moment(200, ahead: 5_000))
+    #expect(missed.aged(moment(100, behind: 0)).bootSeconds == -4_900 && missed.seconds == nil)
+  }
+
   @Test("where nobody knows, the wall clock's word counts")
   func unknown() {
     let missed = MissedTime(clock: clock(200, ahead: 5_001), former: nil, noticed: moment(200, ahead: 5_000))
     #expect(missed.applied(to: moment(100)).bootSeconds == -4_900 && missed.seconds == nil)
     let behind = MissedTime(clock: clock(200, ahead: 0), former: nil, noticed: moment(200, ahead: -600))
     #expect(behind.applied(to: moment(100)).bootSeconds == 100)
+  }
+
+  @Test("an answer of before a pause is as old as its server says; where the wall clock stood no date makes one older")
+  func agedAnswer() {
+    let sent = moment(100, behind: 0)
+    #expect(sent.aged(by: moment(200, ahead: 5_000, behind: 0)).bootSeconds == -4_900)
+    #expect(sent.aged(by: moment(200, ahead: 5_000)).bootSeconds == -4_900)
+    // The clock was set right.
+    #expect(sent.aged(by: moment(200, ahead: 5_000, behind: -5_000)) == sent)
+    // The server's word alone.
+    #expect(sent.aged(by: moment(200, behind: 8_000)) == sent)
+    #expect(sent.aged(by: moment(200, ahead: 5_000, behind: 0, boot: "a")) == sent)
   }
 
   @Test("what came later, or in another boot, is as it was, and so is what is off by less than a minute")

@@ -54,6 +54,10 @@ struct RedirectRulesTests {
       #expect(rules.judge(request("GET", target), end: nil) == .answer(.malformed))
     }
     #expect(rules.judge(request(hasBody: true), end: nil) == .answer(.malformed))
+    var forwarded = request()
+    forwarded.isForwarded = true
+    #expect(rules.judge(forwarded, end: nil) == .answer(.forwarded))
+    #expect(rules.judge(forwarded, end: .loggedIn) == .answer(.forwarded))
   }
 
   @Test("After the end there is only the landing page, and nothing reaches the login")

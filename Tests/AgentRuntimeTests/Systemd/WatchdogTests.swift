@@ -60,6 +60,17 @@ struct WatchdogTests {
     #expect(receiver.isEmpty)
   }
 
+  @Test("A manager that wants a word in each microsecond gets one in ten milliseconds")
+  func shortest() async throws {
+    let sleeps = Sleeps()
+    let receiver = try NotifyReceiver()
+    let task = Watchdog.feed(
+      every: 1, on: try ServingLoop.start(), notifier: receiver.notifier, sleep: sleeps.sleep
+    ) {}
+    #expect(await sleeps.next() == .milliseconds(10))
+    task.cancel()
+  }
+
   @Test("A service that does not answer is silence")
   func silence() async throws {
     let receiver = try NotifyReceiver()

@@ -44,7 +44,7 @@ import Testing
     #expect(try authorization().verificationURIComplete == nil)
     let complete = #","verification_uri_complete":"https://as.example/d?user_code=WDJB-MJHT""#
     #expect(try authorization(complete).verificationURIComplete?.query == "user_code=WDJB-MJHT")
-    let same = ["d?code=wdjb%2Dmjht", "d/WDJBMJHT", "d/?a=b&user_code=WDJB+MJHT"].map { "https://as.example/" + $0 }
+    let same = ["d?code=wdjb%2Dmjht", "d/WDJBMJHT", "d/?user_code=WDJB+MJHT"].map { "https://as.example/" + $0 }
     for text in same {
       let more = #","verification_uri_complete":"\#(text)""#
       #expect(try authorization(more).verificationURIComplete?.text == text)
@@ -53,7 +53,9 @@ import Testing
       "javascript:x", "https://other.example/d?user_code=WDJB-MJHT", "https://as.example:444/d?user_code=WDJB-MJHT",
       "https://as.example/authorize?user_code=WDJB-MJHT", "https://as.example/dd?user_code=WDJB-MJHT",
       "https://as.example/d", "https://as.example/d?user_code=OTHR-CODE",
-      "https://as.example/d?x=1WDJB-MJHT2",
+      "https://as.example/d?x=1WDJB-MJHT2", "https://as.example/d?a=b&user_code=WDJB-MJHT",
+      "https://as.example/d?user_code=WDJB-MJHT&user_code=OTHR-CODE",
+      "https://as.example/d/WDJBMJHT?user_code=OTHR-CODE",
     ] {
       let more = #","verification_uri_complete":"\#(elsewhere)""#
       #expect(try authorization(more).verificationURIComplete == nil, "\(elsewhere)")

@@ -63,6 +63,14 @@ def test_status_tells_process_files_and_log(home):
     assert lines[0] == f"agent          pid {pid}, version {found['agent_version']}, started on demand"
 
 
+def test_status_waits_for_no_pipe_that_the_time_zone_names(home):
+    start(home)
+    zone = home.root / "zone"
+    os.mkfifo(zone)
+    for variables in ({"TZ": f":{zone}"}, {"TZ": str(zone)}, {"TZ": "zone", "TZDIR": str(home.root)}):
+        home.oauthctl("agent", "status", environment=variables)
+
+
 @pytest.mark.parametrize("is_by_hand", [False, True], ids=["started by need", "started by hand"])
 def test_stop_waits_for_the_end(home, is_by_hand):
     pid = home.agent.start().process.pid if is_by_hand else start(home)

@@ -69,5 +69,5 @@ def failures_of_the_page():
 
 
 def test_the_capabilities_are_those_of_the_page(account):
-    words = re.search(r"Words so far: (.*?)\.", PAGE).group(1)
+    words = re.search(r"(?s)Words so far: (.*?)\.", PAGE).group(1)
     assert caller.ask("agent.hello")["capabilities"] == re.findall(r"`(\w+)`", words)

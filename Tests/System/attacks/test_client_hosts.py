@@ -114,6 +114,15 @@ def test_no_request_with_a_token_names_another_host(home, portal, arguments):
     assert (result.status, result.stdout, portal.requests) == (125, "", [])
 
 
+def fields_of(stream):
+    """The header fields up to the blank line."""
+    fields = {}
+    while field := stream.readline().strip():
+        name, _, value = field.partition(b":")
+        fields[name.strip().lower()] = value.strip()
+    return fields
+
+
 class Pipelined(Portal):
     """Takes each request for as long as its own fields say, and what follows for the next. `requests` are pairs of Host
     and body."""
@@ -121,10 +130,7 @@ class Pipelined(Portal):
     def serve(self, connection):
         with connection.makefile("rb") as stream:
             while stream.readline():
-                fields = {}
-                while field := stream.readline().strip():
-                    name, _, value = field.partition(b":")
-                    fields[name.strip().lower()] = value.strip()
+                fields = fields_of(stream)
                 self.requests.append((fields.get(b"host"), stream.read(int(fields.get(b"content-length") or 0))))
                 connection.sendall(self.answer.replace(b"Connection: close\r\n", b""))
 
@@ -163,6 +169,7 @@ def test_no_header_makes_a_request_the_body_of_another(home, agent):
     ["-k"], ["--insecure"], ["-k", "--connect-to", "::127.0.0.1:{evil}"],
     ["-k", "--resolve", "localhost:{port}:127.0.0.1"],
     ["--cacert", "{stranger}", "--connect-to", "::127.0.0.1:{evil}"],
+    ["--interface", "lo", "--cacert", "{stranger}", "--proxy", "http://127.0.0.1:{evil}"],
     ["-k", "-x", "http://127.0.0.1:{evil}"], ["-k", "--interface", "lo"],
 ], ids=" ".join)
 def test_no_host_but_the_account_s_gets_a_token_over_https(home, agent, world, stranger, arguments):

@@ -53,7 +53,8 @@ def test_no_address_is_shown_that_is_no_page_of_a_server(home, server, uri):
 
 @pytest.mark.parametrize("uri", [
     "javascript:alert(1)", "https://evil.example/?code=AB-CD", "http://127.0.0.1:1/" + ESCAPE,
-    "{}/authorize?client_id=other&code=AB-CD", "{}/device?user_code=OT-HR"], ids=ascii)
+    "{}/authorize?client_id=other&code=AB-CD", "{}/device?user_code=OT-HR", "{}?user_code=OT-HR&x=AB-CD",
+    "{}?user_code=AB-CD&user_code=OT-HR", "{}/AB-CD?user_code=OT-HR", "{}/AB-CD/?user_code=OT-HR"], ids=ascii)
 def test_the_address_with_the_code_in_it_is_the_same_page(home, server, uri):
     uri = uri.replace("{}", server.base)
     answer(server, verification_uri_complete=uri, expires_in=1)

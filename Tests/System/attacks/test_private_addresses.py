@@ -5,15 +5,19 @@ are both loopback's, in a network namespace whose names are a file's.
 """
 
 import sys
+import time
 from pathlib import Path
 
 import pytest
 
+from crowd.wall import Wall
 from login.provider import Provider, use_silent_browser
 from network.identities import Authority
 from network.listeners import server_tls
 from network.namespaces import isolated, needs_root, replace, run
+from support.accounts import define
 from support.terminal import run_at_terminal
+from support.wire import Wire
 
 # Of those for special purposes this range is one that IANA calls reachable from anywhere (RFC 7535).
 PUBLIC, PRIVATE, OWN = "192.175.48.10", "10.11.12.13", "192.175.48.99"
@@ -156,6 +160,28 @@ def test_a_revocation_goes_to_no_private_network_either(home):
             home.agent.restart()
             home.oauthctl("logout", "tool", check=False)
             assert intranet.connections == 0 and "revoke" not in intranet.kinds()
+
+    in_network(home, attack)
+
+
+def test_nor_does_the_question_what_time_it_is(home):
+    """The login is taken over from another program, so nothing was ever asked for at its token endpoint."""
+    wall = Wall(home.root)
+
+    def attack(network):
+        home.agent.stop()
+        home.agent.start(environment=wall.environment)
+        with network.server(TOOL, PUBLIC) as tool, network.server(INTRANET, PRIVATE) as intranet:
+            tool.says = {"token_endpoint": INTRANET + "/token"}
+            home.oauthctl("vault", "create", check=False)
+            define(home, "tool", f'issuer = "{TOOL}"', 'client_id = "mine"', f'ca_file = "{network.authority.file}"')
+            with Wire(home.socket) as wire:
+                agreed = wire.call("account.import", account="tool", dry_run=True)["binding_digest"]
+                wire.call("account.import", account="tool", refresh_token="r", access_token="imported",
+                          expires_at=int(time.time()) + 3_600, binding_digest=agreed)
+            wall.set(120)
+            home.oauthctl("get-token", "tool")
+            assert intranet.connections == 0
 
     in_network(home, attack)
 

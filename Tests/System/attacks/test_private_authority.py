@@ -61,13 +61,25 @@ def curl(home, *arguments):
     return home.run(home.programs / "oauthctl", "curl", "work", "-sS", *arguments, check=False)
 
 
-def test_a_changed_issuer_does_not_have_the_system_believed_at_the_server_of_the_login(home, agent, hosts):
+@pytest.mark.parametrize("how", ["a changed issuer", "any host"])
+def test_neither_a_changed_issuer_nor_any_host_has_the_system_believed_at_the_server_of_the_login(
+        home, agent, hosts, how):
     authority, server, _ = hosts
-    own = account(home, authority, server)
-    edit(home, "work", issuer='"https://elsewhere.example"')
-    refused = curl(home, own + "/x")
-    assert refused.status == 125 and "oauthctl account accept work" in refused.stderr, refused
-    assert tokens(server) == []
+    system = Authority(home.root / "system")
+    with Portal("200 OK", "", tls=server_tls(system.issue("localhost"))) as impostor:
+        other = f"https://localhost:{impostor.port}"
+        own = account(home, authority, server, other)
+        words = ["--any-host"] if how == "any host" else []
+        if how == "a changed issuer":
+            edit(home, "work", issuer='"https://elsewhere.example"')
+
+        def curl(url):
+            return home.run(home.programs / "oauthctl", "curl", *words, "work", "-sS", url, check=False,
+                            environment={"SSL_CERT_FILE": str(system.file)}).status
+
+        # curl's number for a certificate that nobody vouches for.
+        assert (curl(own + "/x"), curl(other + "/x")) == (0, 60)
+        assert len(tokens(server)) == 1 and tokens(impostor) == []
 
 
 def test_a_second_host_does_not_have_the_system_believed_at_the_server_of_the_login(home, agent, hosts):

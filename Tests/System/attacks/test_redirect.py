@@ -9,6 +9,7 @@ import re
 import socket
 import ssl
 import struct
+import urllib.error
 import urllib.parse
 import urllib.request
 
@@ -163,6 +164,17 @@ def test_the_link_of_a_browser_is_not_for_another_user(home, server, waiting):
     link = opened(arguments)
     assert as_nobody(lambda: said(link)) == b""
     assert location(link) == shown, "he used it up"
+
+
+@pytest.mark.parametrize("field", ["Via: 1.1 proxy", "X-Forwarded-Port: 80", "Proxy-Connection: close"])
+def test_nor_by_a_proxy_of_the_user_s_own(home, server, waiting, field):
+    """It lends its user's number to whoever speaks to it."""
+    _, arguments, shown = waiting(server.issuer)
+    link = opened(arguments)
+    name, value = field.split(": ")
+    with pytest.raises(urllib.error.HTTPError, match="403"):
+        urllib.request.urlopen(urllib.request.Request(link, headers={name: value}), timeout=20)
+    assert location(link) == shown, "it was used up"
 
 
 def test_the_link_is_answered_once_without_store_or_referrer(home, server, waiting):

@@ -1,6 +1,7 @@
 """`oauthctl curl` and a 401: one refresh, one retry, and what curl itself says stays what it says."""
 
 import os
+import pty
 import subprocess
 
 import pytest
@@ -179,6 +180,32 @@ def test_what_a_pipe_gives_once_is_not_sent_a_second_time_as_nothing(work, dot, 
     assert "then repeat the call" in result.stderr
 
 
+def test_what_is_typed_once_is_not_asked_for_a_second_time(work, dot):
+    """The second request had what was typed after the first: nothing."""
+    dot.revoke(get_token(work))
+    mark = dot.mark()
+    ours, theirs = pty.openpty()
+    os.write(ours, b"whole\n\x04")
+    process = work.start(
+        work.programs / "oauthctl", "curl", "-sS", "-d", "@/dev/stdin", dot.api("echo"), stdin=theirs)
+    _, told = process.communicate(timeout=30)
+    os.close(ours)
+    os.close(theirs)
+    assert [entry["status"] for entry in dot.api_requests(mark)] == [401], told
+    assert "/dev/stdin, which is read once" in told, told
+
+
+@pytest.mark.parametrize("files", ["{body}", "{body,other}", "{.}"])
+def test_several_files_are_sent_once(work, dot, files):
+    for name in ("body", "other"):
+        (work.root / name).write_text(name)
+    dot.revoke(get_token(work))
+    mark = dot.mark()
+    result = curl(work, "-T", files, dot.api("echo"), stdin="whole", check=False)
+    assert {entry["status"] for entry in dot.api_requests(mark)} == {401}
+    assert "not tried again because of several files" in result.stderr, result
+
+
 def test_what_is_written_into_a_pipe_by_name_is_one_answer(work, dot):
     pipe = work.root / "pipe"
     os.mkfifo(pipe)
@@ -190,7 +217,8 @@ def test_what_is_written_into_a_pipe_by_name_is_one_answer(work, dot):
 
 
 @pytest.mark.parametrize("how", [
-    "-T FILE -o FILE", "-d @FILE -o FILE", "-T FILE --remote-name-all --output-dir FOLDER"])
+    "-T FILE -o FILE", "-d @FILE -o FILE", "-T FILE --remote-name-all --output-dir FOLDER", "-d @FILE -c FILE",
+    "-d @FILE --etag-save FILE"])
 def test_a_file_that_is_read_and_written_gets_no_second_request(work, dot, how):
     """The page of the 401 was in it, and was sent."""
     file = work.root / "echo"
@@ -215,6 +243,16 @@ def test_a_file_that_is_fetched_where_there_is_a_newer_one_is_not_fetched_by_the
     result = curl(work, "-z", "echo", *output.split(), dot.api("echo"), check=False)
     assert [entry["status"] for entry in dot.api_requests(mark)] == [401], result
     assert "not tried again because of --time-cond" in result.stderr, result
+
+
+@pytest.mark.parametrize("condition", [["--etag-compare", "etag"], ["-H", 'If-None-Match: "1"']])
+def test_the_page_of_a_401_does_not_stay_where_nothing_has_changed(work, dot, condition):
+    (work.root / "etag").write_text('"1"')
+    dot.revoke(get_token(work))
+    mark = dot.mark()
+    result = curl(work, *condition, "-o", "echo", dot.api("echo"), check=False)
+    assert [entry["status"] for entry in dot.api_requests(mark)] == [401], result
+    assert "not tried again because of" in result.stderr, result
 
 
 def test_a_cookie_jar_that_is_read_and_written_is_no_obstacle(work, dot):

@@ -280,3 +280,19 @@ def test_a_file_system_with_room_for_more_than_can_be_counted_is_fine(home):
         ended=$?; "$0" agent stop; exit $ended"""
     told = home.run("unshare", "--mount", "sh", "-c", script, home.programs / "oauthctl", home.data, check=False)
     assert told.status in (0, 1) and "vault" in told.stdout and "room" not in told.stdout, told
+
+
+def test_settings_of_git_that_never_end_are_told(home, agent):
+    """Every git waits for them: a pipe here, a drive that hangs elsewhere."""
+    os.mkfifo(home.root / ".gitconfig")
+    result = home.oauthctl("doctor", check=False)
+    assert "git cannot read its configuration: it has not ended after 10 s" in result.stdout, result
+
+
+@pytest.mark.parametrize("says", ["exec >&-; exec sleep 100", "while echo; do sleep 1; done"])
+def test_a_git_that_lives_on_is_told(home, agent, says):
+    git = home.bin / "git"
+    git.write_text(f"#!/bin/sh\n{says}\n")
+    git.chmod(0o700)
+    result = home.oauthctl("doctor", check=False)
+    assert "git cannot read its configuration: it has not ended after 10 s" in result.stdout, result

@@ -160,7 +160,7 @@ def test_the_host_s_case_does_not_matter(home, agent, dot, helper):
 def test_what_two_readers_could_read_differently_is_refused(home, agent, dot, helper, line):
     log_in(home, dot)
     result = helper("get", *remote(dot), line, check=False)
-    assert result.stdout == "" and result.status != 0 and len(result.stderr.splitlines()) == 1
+    assert result.stdout == "quit=1\n" and result.status != 0 and len(result.stderr.splitlines()) == 1
     assert get_token(home)
 
 

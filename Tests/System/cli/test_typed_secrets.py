@@ -115,10 +115,12 @@ def test_a_question_in_the_background_ends_by_a_signal(home, asked):
 
     def end():
         wait_until(lambda: processes.state_of(asking[0]) == "T", 10, "the question waits")
-        return "kill %1\n"
+        # A shell that does not know yet that it is stopped lets it go on by the second.
+        return "kill %1; kill -CONT %1\n"
 
     def leave():
-        wait_until(lambda: processes.state_of(asking[0]) in ("Z", None), 10, "the question has ended")
+        # Until the shell knows: it does not exit while it takes the question for stopped.
+        wait_until(lambda: processes.state_of(asking[0]) is None, 10, "the question has ended")
         return "exit\n"
 
     run_at_terminal(home, "sh", "-c", "PS1='ready$ ' exec bash --norc -i", answers={
@@ -128,15 +130,18 @@ def test_a_question_in_the_background_ends_by_a_signal(home, asked):
 
 
 def test_a_question_that_begins_in_the_background_ends_by_a_signal(home, asked):
-    def asking():
-        return next((pid for pid in processes.descendants() if processes.name_of(pid) == "oauthctl"), None)
+    asking = []
+
+    def is_asking():
+        asking[:] = [pid for pid in processes.descendants() if processes.name_of(pid) == "oauthctl"]
+        return asking and processes.state_of(asking[0]) == "T"
 
     def end():
-        wait_until(lambda: asking() and processes.state_of(asking()) == "T", 10, "the question waits")
-        return "kill %1\n"
+        wait_until(is_asking, 10, "the question waits")
+        return "kill %1; kill -CONT %1\n"
 
     def leave():
-        wait_until(lambda: processes.state_of(asking()) in ("Z", None), 10, "the question has ended")
+        wait_until(lambda: processes.state_of(asking[0]) is None, 10, "the question has ended")
         return "exit\n"
 
     run_at_terminal(home, "sh", "-c", "PS1='ready$ ' exec bash --norc -i", answers={

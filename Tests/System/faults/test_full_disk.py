@@ -38,13 +38,17 @@ def refresh_without_room(home, server, end_agent):
 
 
 def assert_login_is_kept(home, server, mark):
+    assert_login_lives(home, server, mark)
+    wait_until(lambda: not aside(home), 20, "nothing kept aside")
+
+
+def assert_login_lives(home, server, mark):
     token = wait_until(lambda: home.oauthctl("get-token", "work", check=False).stdout.strip(), 30, "a token")
     assert server.say_hello(token) == 200
     used = wait_until(
         lambda: get_token(home) and len(seen := server.refreshes(mark)) >= 2 and seen, 30, "the next refresh")
     assert {entry["status"] for entry in used} == {200}
     assert len({entry["refresh_token"] for entry in used}) == len(used), "a refresh token was sent twice"
-    wait_until(lambda: not aside(home), 20, "nothing kept aside")
 
 
 @needs_root

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from faults.test_full_disk import aside, assert_login_is_kept, refresh_without_room
+from faults.test_full_disk import aside, assert_login_is_kept, assert_login_lives, refresh_without_room
 from login.provider import Provider, use_silent_browser
 from network.namespaces import isolated, needs_root, run
 from support.accounts import define
@@ -100,6 +100,9 @@ def test_an_agent_of_a_cron_job_loses_nothing_with_a_full_disk_either(home, worl
         filler = one_disk(home)
         mark = refresh_on_full_disk(home, server, filler)
         home.oauthctl(*end.split(), check=False)
+        if end == "vault lock":
+            told = home.oauthctl("vault", "unlock", check=False)
+            assert told.status in (5, 6) and "Now:" not in told.stdout + told.stderr, told
         filler.unlink()
         if end == "agent stop":
             home.agent.kill()
@@ -130,10 +133,111 @@ def test_an_agent_that_no_place_takes_a_refresh_token_from_refuses_to_stop(home,
         for words in (["agent", "stop"], ["agent", "restart"]):
             refused = home.oauthctl(*words, check=False)
             assert refused.status == 1 and "the agent alone has what was written to the vault last" in refused.stderr
+        # What could not be written whole takes no room.
+        assert not list((home.root / "disk").rglob("*.new"))
         filler.unlink()
         wait_until(lambda: home.oauthctl("get-token", "work", check=False).status == 0, 30, "room")
         home.oauthctl("agent", "stop")
         home.agent.kill()
+        home.agent.start()
+        assert_login_is_kept(home, server, mark)
+        home.agent.stop()
+
+    isolated(story)
+
+
+# What every user is who is not root: kept out by the mode of his own folder.
+ORDINARY = ("setpriv", "--bounding-set", "-dac_override,-dac_read_search")
+
+
+@needs_root
+@pytest.mark.parametrize("mode", [0, 0o600])
+def test_a_folder_that_nobody_can_look_into_is_told_and_no_used_refresh_token_is_sent(home, world, mode):
+    server = world(access_ttl=4)
+
+    def story():
+        login_folder(home)
+        filler = one_disk(home)
+        mark = refresh_on_full_disk(home, server, filler)
+        home.agent.kill()
+        [file] = aside(home)
+        file.parent.chmod(mode)
+        filler.unlink()
+        home.agent.start(before=ORDINARY)
+        refused = home.oauthctl("get-token", "work", check=False)
+        assert refused.status != 0 and str(file.parent) in refused.stderr, refused
+        assert "vault cannot be used" in home.oauthctl("vault", "status").stdout
+        file.parent.chmod(0o700)
+        assert_login_is_kept(home, server, mark)
+        home.agent.stop()
+
+    isolated(story)
+
+
+@needs_root
+@pytest.mark.parametrize("how", ["mode", "link", "folder", "folder above", "moved"])
+def test_a_record_that_is_kept_is_read_whatever_became_of_its_folder(home, world, how):
+    """As of a snapshot that makes second names, a script that sets modes, or a person who makes room. It is sealed."""
+    server = world(access_ttl=4)
+
+    def story():
+        login_folder(home)
+        filler = one_disk(home)
+        # The socket has to stay where nobody else can write.
+        home.environment["OAUTHCTL_SOCKET"] = str(home.root / "agent.sock")
+        home.socket = home.root / "agent.sock"
+        mark = refresh_on_full_disk(home, server, filler)
+        home.agent.kill()
+        [file] = aside(home)
+        folder = file.parent
+        if how == "link":
+            os.link(file, home.runtime / "copy")
+        elif how == "moved":
+            folder.parent.rename(home.runtime / "moved")
+            folder.parent.symlink_to(home.runtime / "moved")
+        else:
+            {"mode": file, "folder": folder, "folder above": folder.parent}[how].chmod(0o775)
+        filler.unlink()
+        home.agent.start()
+        # Nothing is removed from where others could exchange it.
+        assert_login_lives(home, server, mark)
+        home.agent.stop()
+
+    isolated(story)
+
+
+@needs_root
+def test_a_record_that_is_kept_stays_while_its_folder_is_full(home, world):
+    """It was removed first, and then there was no room for it."""
+    server = world(access_ttl=4)
+
+    def story():
+        login_folder(home)
+        run("mount", "-t", "tmpfs", "-o", "size=256k,mode=700", "tmpfs", home.runtime)
+        filler = one_disk(home)
+        mark = refresh_on_full_disk(home, server, filler)
+        [file] = aside(home)
+        written = file.stat().st_mtime_ns
+        fill(home.runtime / "filler")
+        with open(home.runtime / "filler", "ab", buffering=0) as more, open(home.agent.log) as log:
+            log.read()
+            tries = 0
+
+            def tried():
+                nonlocal tries
+                try:
+                    # What becomes free there is taken at once.
+                    more.write(bytes(4096))
+                except OSError:
+                    pass
+                tries += log.read().count("a record could not be saved")
+                return tries >= 3
+
+            wait_until(tried, 60, "three more tries")
+        assert aside(home) == [file] and file.stat().st_mtime_ns == written
+        home.agent.kill()
+        (home.runtime / "filler").unlink()
+        filler.unlink()
         home.agent.start()
         assert_login_is_kept(home, server, mark)
         home.agent.stop()

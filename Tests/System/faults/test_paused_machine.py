@@ -1,46 +1,11 @@
-"""A machine that stands still, as a paused virtual machine does.
-
-Its boot clock does not know, and its wall clock is set right after.
-"""
-
-import email.utils
-import threading
-import time
+"""A machine that stands still, as a paused virtual machine does."""
 
 import pytest
 
 from crowd.wall import Wall
-from login.provider import Provider, use_silent_browser
+from faults.paused import WINDOW_SECONDS, Strict
+from login.provider import use_silent_browser
 from support.login import wait_until
-
-WINDOW_SECONDS = 6
-
-
-class Strict(Provider):
-    """Tells its time, `ahead` of this machine's. It takes a refresh token once, and again within its window.
-
-    After that it ends the login. The first answer to a refresh is held until `answers` is set.
-    """
-
-    def __init__(self):
-        self.ahead, self.first_uses, self.is_dead, self.drops = 0, {}, False, False
-        self.answers, self.held = threading.Event(), threading.local()
-        self.answers.set()
-        super().__init__()
-
-    def answer(self, method, url, fields, body):
-        status, headers, answer = super().answer(method, url, fields, body)
-        now = time.time() + self.ahead
-        if "grant_type=refresh_token" in body:
-            token = self.form("refresh_token")["refresh_token"]
-            self.is_dead |= now - self.first_uses.setdefault(token, now) > WINDOW_SECONDS
-            if self.is_dead:
-                status, answer = "400 Bad Request", {"error": "invalid_grant"}
-            elif self.kinds().count("refresh_token") == 1:
-                self.answers.wait(60)
-                if self.drops:
-                    raise OSError("no answer")
-        return status, {**headers, "Date": email.utils.formatdate(now, usegmt=True)}, answer
 
 
 @pytest.fixture
@@ -91,9 +56,11 @@ def test_no_refresh_token_is_sent_again_after_its_window_where_the_machine_stood
     asking.communicate(timeout=60)
     assert server.kinds().count("refresh_token") == 1 and not server.is_dead
     server.answers.set()
-    new = f"access-{server.tokens}\n"
-    wait_until(lambda: home.oauthctl("get-token", "work", check=False).stdout == new, 30, "the answer is kept")
-    assert not server.is_dead
+    # It is dated of before: what it brought lives on where that has not ended since.
+    wait_until(
+        lambda: home.oauthctl("get-token", "work", check=False).stdout == f"access-{server.tokens}\n", 30,
+        "the answer is kept")
+    assert server.tokens == (2 if seconds < 3_600 else 3) and not server.is_dead
 
 
 @pytest.mark.parametrize("how", ["while it runs", "killed"])

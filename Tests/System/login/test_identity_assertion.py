@@ -1,12 +1,15 @@
 """One company login, tokens of many servers: both legs of an identity assertion grant (ID-JAG), each judged."""
 
+import signal
+import threading
+import time
 from urllib.parse import parse_qsl
 
 import pytest
 
 from login.provider import Provider, use_silent_browser
-from support.accounts import define, edit
-from support.login import get_token
+from support.accounts import account_file, define, edit
+from support.login import get_token, wait_until
 
 PREFIX = "urn:ietf:params:oauth:token-type:"
 EXCHANGE = "urn:ietf:params:oauth:grant-type:token-exchange"
@@ -17,17 +20,24 @@ class Company(Provider):
     """It gives assertions for its newest access token, by its own client, for the servers it is on terms with."""
 
     def __init__(self):
+        # What the next assertion waits for.
+        self.waits = None
         self.terms, self.asserted, self.issued, self.says = {}, 0, PREFIX + "id-jag", None
+        # Seconds that its own tokens live.
+        self.life = 3_600
         super().__init__()
 
     def answer(self, method, url, fields, body):
         form = parse_qsl(body)
         if url.path != "/token" or ("grant_type", EXCHANGE) not in form:
-            return super().answer(method, url, fields, body)
+            status, headers, answer = super().answer(method, url, fields, body)
+            return status, headers, {**answer, "expires_in": self.life} if url.path == "/token" else answer
         wanted = {"grant_type": EXCHANGE, "client_id": "company-client", "subject_token": f"access-{self.tokens}",
                   "subject_token_type": PREFIX + "access_token", "requested_token_type": PREFIX + "id-jag"}
         rest = {name: value for name, value in form if name not in wanted}
         self.seen.append(("leg 1", dict(form)))
+        if self.waits:
+            self.waits.wait(60)
         if self.says:
             return "400 Bad Request", {}, {"error": self.says}
         if len(form) != len(dict(form)) or wanted.items() - dict(form).items() or self.terms.get(
@@ -82,11 +92,15 @@ def resource(company):
         yield server
 
 
-def log_in(home, server, name="mcp", check=True):
+def write(home, server, name="mcp"):
     define(home, name, f'issuer = "{server.issuer}"', 'client_id = "resource-client"', 'grant = "id_jag"',
            f'token_endpoint = "{server.issuer}/token"', 'subject_account = "company"',
            # Until a login keeps its ID token the servers here take the other one.
            'subject_token_type = "access_token"', f'resource = "{server.url}"', 'scope = "read"')
+
+
+def log_in(home, server, name="mcp", check=True):
+    write(home, server, name)
     return home.oauthctl("login", name, "--accept-changes", check=check)
 
 
@@ -175,3 +189,67 @@ def test_a_change_between_the_two_ways_to_use_another_accounts_token_is_agreed_t
     edit(home, "mcp", grant='"token_exchange"')
     refused = home.oauthctl("get-token", "mcp", "--force", check=False)
     assert refused.status == 3 and "grant" in refused.stderr and legs(resource) == ["leg 2"]
+
+
+def wait_for_the_lender(home, company, resource, *words):
+    """A caller who waits for the company's refresh, which goes on when the event is set."""
+    company.life = 6
+    define(home, "company", f'issuer = "{company.issuer}"', 'client_id = "company-client"', 'keep = "on-demand"')
+    home.oauthctl("login", "company", "--accept-changes")
+    log_in(home, resource)
+    edit(home, "mcp", allowed_scope='"admin"')
+    time.sleep(7)
+    company.life = 3_600
+    answer = company.hold("/token")
+    caller = home.start(home.programs / "oauthctl", "get-token", "mcp", *words)
+    wait_until(lambda: "refresh_token" in company.kinds(), 20, "the lender's refresh is under way")
+    return answer, caller
+
+
+def expect_nothing_more(home, company, resource, answer, caller):
+    company.holds.clear()
+    answer.set()
+    caller.communicate(timeout=60)
+    assert caller.returncode != 0
+    wait_until(lambda: get_token(home, "company") == f"access-{company.tokens}", 20, "the refresh has ended")
+    # Nothing tells that nothing more is sent.
+    time.sleep(1)
+    assert legs(company, resource) == ["leg 1", "leg 2"]
+
+
+@pytest.mark.parametrize("how", ["changed", "logged out", "removed"])
+def test_nothing_is_asked_for_a_login_that_was_changed_while_its_lender_was_waited_for(home, company, resource, how):
+    answer, caller = wait_for_the_lender(home, company, resource, "--force")
+    if how == "changed":
+        edit(home, "mcp", scope='"read admin"')
+    elif how == "removed":
+        account_file(home, "mcp").unlink()
+        home.oauthctl("reload", check=False)
+    else:
+        home.oauthctl("logout", "mcp")
+    expect_nothing_more(home, company, resource, answer, caller)
+
+
+def test_nor_for_a_scope_that_was_taken_out_meanwhile(home, company, resource):
+    answer, caller = wait_for_the_lender(home, company, resource, "--scope", "admin")
+    edit(home, "mcp", allowed_scope=None)
+    expect_nothing_more(home, company, resource, answer, caller)
+
+
+@pytest.mark.parametrize("how", ["given up", "forgotten"])
+def test_no_refresh_of_the_lender_is_spent_on_a_login_that_has_ended(home, company, resource, how):
+    """The company refuses its own token, which may only be old, once nobody waits any more."""
+    company.says, company.waits = "invalid_grant", threading.Event()
+    write(home, resource)
+    home.oauthctl("reload")
+    caller = home.start(home.programs / "oauthctl", "login", "mcp", "--accept-changes")
+    wait_until(lambda: "leg 1" in company.kinds(), 20, "the company is asked")
+    if how == "given up":
+        caller.send_signal(signal.SIGINT)
+    else:
+        home.oauthctl("account", "forget", "mcp", "--yes")
+    caller.communicate(timeout=60)
+    company.waits.set()
+    # Nothing tells that nothing is sent.
+    time.sleep(1)
+    assert caller.returncode != 0 and "refresh_token" not in company.kinds()

@@ -82,8 +82,11 @@ def test_kill_9_during_a_login_leaves_the_account_file_of_before_beside_it(home,
     login.communicate(timeout=60)
     assert file.read_bytes() != old and file.with_name("one.toml.old").read_bytes() == old
     # One that is there is nobody's to replace.
+    asked = provider.kinds().count("authorize")
     login = home.start(home.programs / "oauthctl", "login", "one", "--add-scope", "third", "--accept-changes")
     wait_until(lambda: names(file) >= {"one.toml.old", "one.toml.old1"}, 30, "the next change")
+    # Until then the login of before may be under way, for which the file would stay.
+    wait_until(lambda: provider.kinds().count("authorize") > asked, 30, "its login")
     login.send_signal(signal.SIGTERM)
     login.communicate(timeout=60)
     assert names(file) == {"one.toml", "one.toml.old"} and file.with_name("one.toml.old").read_bytes() == old

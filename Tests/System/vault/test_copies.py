@@ -3,13 +3,16 @@
 import fcntl
 import json
 import os
+import re
+import signal
 import sqlite3
 
 import pytest
 
-from support.login import get_token
+from faults.strace import strace
+from support.login import get_token, wait_until
 from support.unattended import log_in, refresh
-from support.vault import files_of, set_passphrase, status, vault_command, vault_file
+from support.vault import files_of, seal, set_passphrase, status, vault_command, vault_file
 from vault.steps import PASSPHRASE, sql, without_agent
 
 
@@ -214,3 +217,34 @@ def test_a_copy_without_a_passphrase_is_not_called_good_by_one(vault, is_locked)
     for passphrase in ("a passphrase", "no such passphrase"):
         told = vault_command(vault, "check", copy, "--passphrase", secrets=[passphrase], check=False)
         assert told.status != 0 and "the copy has no passphrase" in told.stderr, told
+
+
+@pytest.mark.parametrize("meanwhile", ["rekey", "lock"])
+def test_no_backup_that_was_begun_before_is_there_after_a_change_of_what_opens_the_vault(vault, meanwhile):
+    """The command stands still while it writes its file, and goes on afterwards."""
+    seal(vault, PASSPHRASE)
+    copy = vault.root / "backup"
+    trace, command = strace(vault, "-e", "trace=linkat", "-e", "inject=linkat:signal=STOP:when=1")
+    running = vault.start(*command, vault.programs / "oauthctl", "vault", "backup", copy)
+    wait_until(lambda: trace.exists() and "stopped by SIGSTOP" in trace.read_text(), 20, "it stands still")
+    stopped = int(re.search(r"^(\d+) .*stopped by SIGSTOP", trace.read_text(), re.MULTILINE)[1])
+    vault.oauthctl("vault", meanwhile, stdin=PASSPHRASE + "\n" if meanwhile == "rekey" else None)
+    os.kill(stopped, signal.SIGCONT)
+    _, told = running.communicate(timeout=30)
+    assert running.returncode == 3 and "was locked or changed" in told and not copy.exists(), told
+
+
+def test_a_backup_that_is_given_up_takes_no_file_away_that_another_has_made(vault):
+    """The command stands still behind its copy; another one makes the file anew."""
+    copy = vault.root / "backup"
+    trace, command = strace(vault, "-e", "trace=linkat", "-e", "inject=linkat:signal=STOP:when=1")
+    running = vault.start(*command, vault.programs / "oauthctl", "vault", "backup", copy)
+    wait_until(lambda: trace.exists() and "stopped by SIGSTOP" in trace.read_text(), 20, "it stands still")
+    stopped = int(re.search(r"^(\d+) .*stopped by SIGSTOP", trace.read_text(), re.MULTILINE)[1])
+    assert copy.exists()
+    vault.oauthctl("vault", "rekey")
+    copy.unlink()
+    vault.oauthctl("vault", "backup", copy)
+    os.kill(stopped, signal.SIGCONT)
+    running.communicate(timeout=30)
+    assert running.returncode == 3 and copy.exists()

@@ -19,8 +19,9 @@ package enum AccountChange: Sendable {
   case setCertificate(Secret, of: StoredSecret)
   /// `shown` is the one that a person was shown: another is kept. Nil: whichever is there.
   case forgetSecret(SecretKind, shown: StoredSecret? = nil)
-  /// Binds the grant, if it is still bound to `from`, to what a person agreed to. `shown` is the definition that it was made of,
-  /// `login` its `GrantRecord.loginID`, and `secrets` are those that were looked at; nil: any. `lenders` are those of the logins that lend to it now.
+  /// Binds the grant, if it is still bound to `from`, to what a person agreed to. `shown` is the definition that it was
+  /// made of, `login` its `GrantRecord.loginID`, and `secrets` are those that were looked at; nil: any. `lenders` are those
+  /// of the logins that lend to it now.
   case accept(
     DefinitionBinding, from: DefinitionBinding, shown: AccountDefinition? = nil, login: String? = nil,
     lenders: [String] = [], secrets: SecretOrders? = nil)

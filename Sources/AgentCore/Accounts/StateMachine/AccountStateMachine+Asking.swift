@@ -5,6 +5,7 @@ import OAuthTerms
 extension AccountStateMachine {
   mutating func ask(_ waiter: Waiter, at now: Moment) -> [Action] {
     noteAsked(now.bootSeconds)
+    guard isAllowed(waiter.key) else { return [.refuse(waiter.id, notAllowed)] }
     var waiter = waiter
     waiter.callsBefore = calls
     var actions: [Action] = []

@@ -66,7 +66,7 @@ extension AccountStateMachine {
     guard definition.keep != .onDemand, !definition.refreshRevokesAccessToken else { return nil }
     var due: [(key: TokenKey, at: Double)] = []
     for token in record.tokens {
-      guard let life = token.lifeSeconds else { continue }
+      guard let life = token.lifeSeconds, isAllowed(token.key) else { continue }
       let age = refreshAges[token.key] ?? RefreshPlan.refreshAge(lifeSeconds: life, random: 0.5)
       let isKept =
         definition.keep == .always || RefreshPlan.isInUse(sinceAsked: sinceAsked(grant, now), lifeSeconds: life)

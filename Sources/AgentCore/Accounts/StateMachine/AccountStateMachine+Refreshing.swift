@@ -161,6 +161,10 @@ extension AccountStateMachine {
       if let clock = answer.serverDateSeconds.map({ ServerClock(dateSeconds: $0, sent: call.started, received: now) }) {
         call.started.behindSeconds = clock.behindSeconds(at: call.started)
       }
+      // The answer may be of before the machine stood still.
+      let started = call.started.aged(by: now)
+      call.isOfBeforePause = started != call.started
+      call.started = started
       if let refreshToken = answer.salvagedRefreshToken, next.grant?.kind.terms.bringsRefreshToken != false {
         next.grant?.take(
           refreshToken, received: call.started, lifeSeconds: answer.refreshTokenLifeSeconds,

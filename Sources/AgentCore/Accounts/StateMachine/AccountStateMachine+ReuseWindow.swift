@@ -114,8 +114,8 @@ struct Flight: Sendable {
 
   var first: TokenCall? { calls.first }
 
-  /// Seconds in which the machine stood still since the first was sent, as far as the server has told. What is granted is dated by
-  /// its own answer.
+  /// Seconds in which the machine stood still since the first was sent, as far as the server has told. What is granted is
+  /// dated by its own answer.
   private(set) var missedSeconds = 0.0
 
   mutating func age(by missed: MissedTime, least: Double) {

@@ -46,7 +46,7 @@ extension AccountStateMachine {
         remaining.append(waiter)
       } else if suffices(token, for: waiter, at: now) {
         actions.append(.deliver(waiter.id, token))
-      } else if number == nil {
+      } else if number == nil || call?.isOfBeforePause == true {
         remaining.append(waiter)
       } else if isAcceptable(token, for: waiter, at: now) {
         actions.append(.deliver(waiter.id, token))

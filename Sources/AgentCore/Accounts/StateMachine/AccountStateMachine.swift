@@ -146,7 +146,20 @@ package struct AccountStateMachine: Sendable {
   private mutating func define(_ definition: AccountDefinition?) -> [Action] {
     self.definition = definition
     ease()
-    return [.publish]
+    let refused = waiters.filter { !isAllowed($0.key) }
+    if !refused.isEmpty { waiters = waiters.filter { isAllowed($0.key) } }
+    return [.publish] + refused.map { .refuse($0.id, notAllowed) }
+  }
+
+  /// Whether a token for `key` may be asked for. It may have been taken out of the file while somebody waited.
+  func isAllowed(_ key: TokenKey) -> Bool {
+    definition.map { key.isAllowed(by: $0, granted: record?.grant?.scope ?? []) } ?? true
+  }
+
+  var notAllowed: AgentFailure {
+    AgentFailure(
+      .notPermitted, "\(name): what is asked for may not be asked for any more: its file was changed", hint: "ask again"
+    )
   }
 
   private mutating func saved(at now: Moment, random: Double) -> [Action] {

@@ -112,7 +112,7 @@ enum ConfigurationCheck {
     guard !names("proxy", folder, context) else { return [.ok("proxy", "config.toml names one")] }
     return [
       .note(
-        "proxy", "this shell has one (\(shell.proxy.withoutCredentials)), which the agent ignores",
+        "proxy", "this shell has one\(shell.place.map { " (\($0))" } ?? ""), which the agent ignores",
         .run("oauthctl setup proxy"))
     ]
   }
@@ -139,13 +139,5 @@ enum ConfigurationCheck {
       : .wrong(
         "certificates", "the system has no certificate authorities: no https server can be trusted",
         .run("apt install ca-certificates"))
-  }
-}
-
-extension String {
-  /// A URL without user name and password.
-  fileprivate var withoutCredentials: String {
-    guard let scheme = range(ofText: "://"), let at = self[scheme.upperBound...].lastIndex(of: "@") else { return self }
-    return String(self[..<scheme.upperBound] + self[index(after: at)...])
   }
 }
