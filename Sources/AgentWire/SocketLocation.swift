@@ -120,7 +120,7 @@ package struct SocketLocation: Sendable, Equatable {
       base.utf8.first == UInt8(ascii: "/"), let found = status(base), found.kind == .directory, found.owner == uid,
       found.mode & 0o022 != 0
     else { return nil }
-    return base
+    return trimmed(base)
   }
 
   /// Why the socket's directory cannot be trusted.

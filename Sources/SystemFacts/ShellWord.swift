@@ -4,8 +4,9 @@ package enum ShellWord {
   /// is written as bash, zsh and ksh read it, and POSIX.1-2024 has it (`$'…'`): a line's end in it would begin a line of its
   /// own where it is shown.
   package static func quoted(_ word: String) -> String {
+    // zsh reads `=ls` as the path of ls.
     let isPlain =
-      !word.isEmpty
+      !word.isEmpty && word.utf8.first != UInt8(ascii: "=")
       && word.utf8.allSatisfy {
         switch $0 {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"): true

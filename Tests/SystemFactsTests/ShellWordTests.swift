@@ -11,7 +11,7 @@ struct ShellWordTests {
   @Test("It is quoted byte by byte: an accent hides no quotation mark")
   func quoted() {
     let words = [
-      ("plain/word", "plain/word"), ("", "''"), ("a b", "'a b'"),
+      ("plain/word", "plain/word"), ("", "''"), ("a b", "'a b'"), ("a=b", "a=b"), ("=ls", "'=ls'"),
       ("x'\u{301};id;'", #"'x'\''"# + "\u{301}" + #";id;'\'''"#),
     ]
     for (word, expected) in words + Self.controls {

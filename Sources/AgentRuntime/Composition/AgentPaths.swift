@@ -47,7 +47,8 @@ package struct AgentPaths: Sendable, Equatable {
 
   /// Where is kept what the vault cannot write: where the socket is by `XDG_RUNTIME_DIR`, where it is without, and where the
   /// agent's state is. The first two are folders of ours in memory on most systems, and every agent of this user looks in the
-  /// second. `status` is lstat.
+  /// second. Last come those in which the socket would be if others could not write to the folder above: something may have
+  /// been kept there before they could, and it is sealed. `status` is lstat.
   package func asideDirectories(
     runtimeDirectory: String?, uid: UInt32, status: (String) -> SocketLocation.FileStatus?
   ) -> [String] {
@@ -57,7 +58,13 @@ package struct AgentPaths: Sendable, Equatable {
         variable: { $0 == "XDG_RUNTIME_DIR" ? base : nil }, uid: uid, status: status)
       if let location { found.append(location.directory) }
     }
-    return (found + [stateDirectory]).reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
+    found.append(stateDirectory)
+    for base in [runtimeDirectory, "/run/user/\(uid)"] {
+      let open = SocketLocation.openRuntimeFolder(
+        variable: { $0 == "XDG_RUNTIME_DIR" ? base : nil }, uid: uid, status: status)
+      if let open { found.append(open + "/oauthctl") }
+    }
+    return found.reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
   }
 
   private static func passwordDatabaseHome() -> String? {

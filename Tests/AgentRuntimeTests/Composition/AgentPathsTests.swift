@@ -28,6 +28,15 @@ struct AgentPathsTests {
     #expect(found == folders + ["/home/me/.local/state/oauthctl"])
   }
 
+  @Test("What was kept where others may write by now is found, last of all")
+  func opened() throws {
+    let paths = try AgentPaths(environment: ["HOME": "/home/me"])
+    let found = paths.asideDirectories(runtimeDirectory: "/mine/", uid: 7) { path in
+      ["/mine/", "/run/user/7"].contains(path) ? Self.folder(7, 0o770) : nil
+    }
+    #expect(found == ["/tmp/oauthctl-7", "/home/me/.local/state/oauthctl", "/mine/oauthctl", "/run/user/7/oauthctl"])
+  }
+
   @Test("A folder in /tmp that is another user's is left alone")
   func foreign() throws {
     let paths = try AgentPaths(environment: ["HOME": "/home/me"])

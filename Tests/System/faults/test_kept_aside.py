@@ -175,7 +175,7 @@ def test_a_folder_that_nobody_can_look_into_is_told_and_no_used_refresh_token_is
 
 
 @needs_root
-@pytest.mark.parametrize("how", ["mode", "link", "folder", "folder above", "moved"])
+@pytest.mark.parametrize("how", ["mode", "link", "folder", "folder above", "the session's", "moved"])
 def test_a_record_that_is_kept_is_read_whatever_became_of_its_folder(home, world, how):
     """As of a snapshot that makes second names, a script that sets modes, or a person who makes room. It is sealed."""
     server = world(access_ttl=4)
@@ -196,7 +196,8 @@ def test_a_record_that_is_kept_is_read_whatever_became_of_its_folder(home, world
             folder.parent.rename(home.runtime / "moved")
             folder.parent.symlink_to(home.runtime / "moved")
         else:
-            {"mode": file, "folder": folder, "folder above": folder.parent}[how].chmod(0o775)
+            {"mode": file, "folder": folder, "folder above": folder.parent,
+             "the session's": home.runtime}[how].chmod(0o775)
         filler.unlink()
         home.agent.start()
         # Nothing is removed from where others could exchange it.
