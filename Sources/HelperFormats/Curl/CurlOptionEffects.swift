@@ -8,11 +8,11 @@ package enum CurlOptionEffects {
     "socks5", "socks5-hostname", "unix-socket",
   ]
 
-  /// They choose whose word is taken for who a server is.
-  package static let chooseTrust: Set<String> = ["cacert", "capath", "tlsauthtype", "tlspassword", "tlsuser"]
+  /// With one of them the user has said whose word is taken for who a server is.
+  package static let sayTrust: Set<String> = ["cacert", "capath", "ca-native", "insecure"]
 
-  /// With one of them the user has said whom to trust.
-  package static let sayTrust = chooseTrust.union(["ca-native", "insecure"])
+  /// They choose who may say that, by a name or by a password that both ends know.
+  package static let chooseTrust: Set<String> = ["cacert", "capath", "tlsauthtype", "tlspassword", "tlsuser"]
 
   /// Their values are a body, or a text for the output: line ends are theirs. Of all others they would end up inside the
   /// head of the request.

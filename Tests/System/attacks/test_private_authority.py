@@ -93,7 +93,8 @@ def test_a_second_host_does_not_have_the_system_believed_at_the_server_of_the_lo
 
 
 @needs_root
-def test_curl_believes_nobody_whom_the_system_believes_beside_the_account_s_authority(home, agent, hosts):
+@pytest.mark.parametrize("words", [[], ["--tlsuser", "a", "--tlspassword", "b"]], ids=["plain", "by a password, too"])
+def test_curl_believes_nobody_whom_the_system_believes_beside_the_account_s_authority(home, agent, hosts, words):
     authority, server, _ = hosts
     own = account(home, authority, server)
     system = Authority(home.root / "system")
@@ -101,7 +102,7 @@ def test_curl_believes_nobody_whom_the_system_believes_beside_the_account_s_auth
     def attack():
         replace("/etc/ssl/certs", folder_of(system, home.root / "certs"))
         plain = home.run("curl", "-sS", "--cacert", authority.file, impostor.url, check=False)
-        return plain, curl(home, own.replace(str(server.port), str(impostor.port)))
+        return plain, curl(home, own.replace(str(server.port), str(impostor.port)), *words)
 
     with Portal("200 OK", "", tls=server_tls(system.issue("localhost"))) as impostor:
         impostor.url = f"https://localhost:{impostor.port}"
