@@ -38,6 +38,8 @@ package struct VaultRecord: Sendable {
   /// How many stores its writer had taken in the place of others when it made this: it does not go into a later one. Nil: it
   /// goes into whichever is there.
   package var replacements: UInt64?
+  /// Whether something is sent once it is durable, whose answer must find room, too.
+  package var awaitsAnswer = false
   /// Set by a store that numbers its writes: which one wrote it.
   package internal(set) var commit: UInt64 = 0
 

@@ -3,9 +3,11 @@ package import Sealing
 /// Making, locking, unlocking and closing the vault.
 extension Vault {
   /// Makes a vault with a key-file slot and a recovery code, which is shown to the user once. The key file is durable
-  /// before the vault. `anew`: in place of one that is gone, too, or that is damaged, whose files are set aside. Throws
-  /// `alreadyExists`, `gone`, `damaged`.
-  package func create(anew: Bool = false, confirmsCode: Bool = false) async throws(VaultError) -> RecoveryCode {
+  /// before the vault. `anew`: in place of one that is gone, too, or that is damaged, whose files are set aside, as long as
+  /// it is as it was `shown`, a ``VaultStatus/digest``. Throws `alreadyExists`, `gone`, `damaged`, `otherThanShown`.
+  package func create(
+    anew: Bool = false, confirmsCode: Bool = false, shown: String? = nil
+  ) async throws(VaultError) -> RecoveryCode {
     if anew { lookAgain() }
     do throws(VaultError) {
       if try openedSession() != nil {
@@ -14,13 +16,16 @@ extension Vault {
         throw .alreadyExists(path: location.databaseFile)
       }
     } catch {
+      var isThere = true
       switch error {
-      case .gone where anew: break
-      case .damaged(.contents, _) where anew: try setAside()
+      case .gone where anew: isThere = false
+      case .damaged(.contents, _) where anew: break
       // A lock keeps out who would open it, and nothing opens one that is damaged.
-      case .locked where anew && isDamagedOnDisk: try setAside()
+      case .locked where anew && isDamagedOnDisk: break
       default: throw error
       }
+      if let shown, shown != digest { throw .otherThanShown(path: location.databaseFile) }
+      if isThere { try setAside() }
     }
     let code = try await makeVault(anew: anew)
     handOn(code, confirms: confirmsCode)
@@ -94,9 +99,7 @@ extension Vault {
 
   /// What is told where no place takes the newest of some records.
   var lossOfUnkept: VaultError {
-    .storageFailed(
-      "no disk takes what \(unkept.count == 1 ? "a login has" : "\(unkept.count) logins have") got last, and this agent alone has it"
-    )
+    .storageFailed("no disk takes what \(Self.logins(unkept.count)) got last, and this agent alone has it")
   }
 
   /// Whether somebody without a secret could open the vault: its key file.

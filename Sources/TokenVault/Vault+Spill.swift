@@ -11,7 +11,14 @@ extension Vault {
       throw error
     }
     unkept.remove(record.id)
+    noteKept(record, by: spill)
+  }
+
+  /// It is removed by the next write of the record.
+  private func noteKept(_ record: VaultRecord, by spill: Spill) {
     spilled.insert(record.id)
+    let lasts = entry(of: record.id).map { spill.isLasting(record, following: $0.commit) } ?? true
+    if lasts { spilledToMemory.remove(record.id) } else { spilledToMemory.insert(record.id) }
   }
 
   /// The row of `id`, also while a failed write has closed the database.
@@ -25,6 +32,7 @@ extension Vault {
   /// The vault has `id` itself again, or nobody wants it any more.
   func unspill(_ id: RecordID) {
     unkept.remove(id)
+    spilledToMemory.remove(id)
     guard spilled.remove(id) != nil else { return }
     try? spill()?.remove(id)
   }
@@ -37,7 +45,7 @@ extension Vault {
       if let kept = try spill.read(id, following: entry.commit) { try write(kept) }
       try spill.remove(id)
     }
-    spilled = []
+    (spilled, spilledToMemory) = ([], [])
   }
 
   /// `records` with what was kept aside in place of those that it followed, and written to the vault where that works by now.
@@ -52,6 +60,7 @@ extension Vault {
       // The next write of the record removes it, whatever it is. The newest vault may be put back in the place of an older one.
       if kept != nil || rollback == nil { spilled.insert(record.id) }
       guard var kept, kept.version > record.version else { continue }
+      noteKept(kept, by: spill)
       kept.version += 1
       kept.commit = record.commit
       merged[index] = kept

@@ -1,11 +1,31 @@
+import Glibc
+
 extension Vault {
   /// Looks at the disk. Opens only what took the place of the open database, and the database that a failed write has closed.
   package func status() async -> VaultStatus {
     lookAgain()
     lookAtCounterAgain()
     var status = found()
-    status.digest = Slot.digest(of: (try? slotsOnDisk()) ?? [], in: location.databaseFile)
+    status.digest = digest
     return status
+  }
+
+  /// What a person confirms is about this vault: another one after each change of what opens it. Where nobody can read what
+  /// does, it is about the file: one that is gone may come back, and one that is damaged may be whole again.
+  var digest: String {
+    let path = location.databaseFile
+    var condition = ByteWriter()
+    condition.integer(UInt32(keyFileFault == nil ? 1 : 0))
+    let slots = (try? slotsOnDisk()) ?? []
+    var status = stat()
+    if slots.isEmpty, stat(path, &status) == 0 {
+      for number in [UInt64(status.st_dev), UInt64(status.st_ino), UInt64(bitPattern: Int64(status.st_size))] {
+        condition.integer(number)
+      }
+      condition.integer(UInt64(bitPattern: Int64(status.st_mtim.tv_sec)))
+      condition.integer(UInt64(bitPattern: Int64(status.st_mtim.tv_nsec)))
+    }
+    return Slot.digest(of: slots, in: path, condition: condition.bytes)
   }
 
   private func found() -> VaultStatus {
@@ -15,6 +35,8 @@ extension Vault {
     if status.filesProblem == nil, replaced != nil {
       status.filesProblem = VaultError.replaced(path: location.databaseFile).reason(location.directory)
     }
+    status.roomProblem = roomProblem
+    status.isKeptInMemory = !spilledToMemory.isEmpty
     status.isAloneWithLast = replaced != nil || hasLostLog || lacksSlotsOfNow || !unkept.isEmpty
     if let session, let keys {
       status.state = .open

@@ -36,8 +36,11 @@ package actor Vault: RecordStore {
   var replacements: UInt64 = 0
   /// What whoever has read the vault is being told of.
   var taken: VaultContents?
-  /// Records that are kept aside, and those that no place has taken.
+  /// Records that are kept aside, those of them that a restart of the machine would lose, and those that no place has taken.
   var spilled: Set<RecordID> = []
+  var spilledToMemory: Set<RecordID> = []
+  /// Why nothing was to be sent when that was asked last.
+  var lackOfRoom: VaultError?
   var unkept: Set<RecordID> = []
   /// The late answers that were given to who asked for them.
   var handedOut: [RecordID: Set<LateAnswerFolders.File>] = [:]
@@ -179,6 +182,7 @@ package actor Vault: RecordStore {
     if let stored = session.catalogue.entries[record.id]?.version, stored >= record.version {
       throw .staleVersion(stored: stored)
     }
+    if record.awaitsAnswer { try checkRoom() }
     var catalogue = session.catalogue
     catalogue.commit = nextCommit(after: catalogue)
     catalogue.entries[record.id] = Catalogue.Entry(version: record.version, commit: catalogue.commit)

@@ -54,6 +54,8 @@ package enum VaultError: Error, Equatable, Sendable {
   case slotDamaged(SlotKind)
   /// The slots are not those that a secret was proved of: somebody changed them meanwhile.
   case slotsChanged
+  /// A person was shown another vault at `path`, or one that opens in other ways: see ``VaultStatus/digest``.
+  case otherThanShown(path: String)
   /// A passphrase that is too short or too long.
   case unusablePassphrase
   /// No slot of this kind.

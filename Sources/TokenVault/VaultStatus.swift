@@ -129,6 +129,10 @@ package struct VaultStatus: Equatable, Sendable {
   package var isKeyFileWaiting = false
   /// Names the vault, by its place and by what opens it.
   package var digest = ""
+  /// `noRoom` while the disk has none for what a server may answer, or for what is kept aside in memory.
+  package var roomProblem: VaultError?
+  /// Whether records are kept aside in memory alone.
+  package var isKeptInMemory = false
   /// Nil until opened.
   package var recordCount: Int?
   /// Number of the last commit; nil until opened.

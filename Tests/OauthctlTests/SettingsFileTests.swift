@@ -59,7 +59,7 @@ struct SettingsFileTests {
       return parameters is AccountForget ? AccountForgetAnswer() : ConfigReloadAnswer(accounts: 0, problems: [])
     }
     do throws(CommandError) {
-      let isRemoved = try context.forget("work", file, while: { file.isStill(written) }) != nil
+      let isRemoved = try context.forget(AccountForget(account: "work"), file, while: { file.isStill(written) }) != nil
       #expect(isRemoved == (change == nil) && change?.hasPrefix("edited while") != true)
     } catch {
       #expect(error.sentence == "work is forgotten, but \(file.path) was changed meanwhile, and stays")
@@ -78,7 +78,9 @@ struct SettingsFileTests {
     let context = CommandContext.scripted(Page()) { parameters in
       AccountForgetAnswer(login: (parameters as? AccountForget)?.dryRun == true ? "another" : nil)
     }
-    let error = #expect(throws: CommandError.self) { try context.forget("work", file) }
+    let error = #expect(throws: CommandError.self) {
+      try context.forget(AccountForget(account: "work"), file, while: { true })
+    }
     #expect(error?.sentence?.contains("logged in to work again meanwhile") == true && file.exists)
   }
 

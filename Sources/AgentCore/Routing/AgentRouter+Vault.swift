@@ -1,4 +1,5 @@
 import AgentWire
+import TokenVault
 
 /// What changes the vault, and what ends a login: a login under way is given up with it.
 extension AgentRouter {
@@ -22,9 +23,7 @@ extension AgentRouter {
   ///   this has come, or whose ways to open it have changed.
   private func check(_ shown: String?) async throws(AgentFailure) {
     guard let shown, case let now = await vaultStatus(), now.vaultDigest != shown else { return }
-    throw AgentFailure(
-      .notPermitted, "\(now.path) is another vault than was shown, or opens in other ways by now: nothing is changed",
-      hint: .run("oauthctl vault status"))
+    throw AgentFailure(VaultError.otherThanShown(path: now.path))
   }
 
   func setSlot(_ request: VaultSetSlot) async throws(AgentFailure) -> VaultSlotsAnswer {

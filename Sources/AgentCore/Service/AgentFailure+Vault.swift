@@ -119,6 +119,10 @@ extension AgentFailure {
       self.init(
         .vaultDamaged, "the slot of the vault's \(kind.words) is damaged: it has to be set anew first",
         hint: .run("oauthctl vault passphrase set"))
+    case .otherThanShown(let path):
+      self.init(
+        .notPermitted, "\(path) is another vault than was shown, or opens in other ways by now: nothing is changed",
+        hint: .run("oauthctl vault status"))
     case .slotsChanged:
       self.init(
         .notPermitted, "what opens the vault was changed by somebody else meanwhile: nothing was done",

@@ -58,10 +58,11 @@ extension CredentialService {
       Task { self.saveEnded(account, .failure(failure)) }
       return
     }
-    let stored = stored(account, payload)
+    var stored = stored(account, payload)
+    stored.awaitsAnswer = account.machine.isSavingIntent
     let isOnlyCopy = account.machine.isSavingOnlyCopy
     let name = account.name
-    write(account) { await self.put(stored, of: name, isOnlyCopy: isOnlyCopy) }
+    write(account) { [stored] in await self.put(stored, of: name, isOnlyCopy: isOnlyCopy) }
   }
 
   /// `payload` with the present id and version of `account`.

@@ -37,6 +37,10 @@ package struct VaultAdapter: VaultControl {
         ? "put that right before the agent ends: it alone has what was written last; then: oauthctl vault status"
         : "put that right, then: oauthctl vault status"
     }
+    // A vault that is shut for want of room is the same fault, and tells less of it.
+    if reason == nil || isFull(status.state), let problem = status.roomProblem, case .noRoom(_, let why) = problem {
+      (reason, hint) = (why, AgentFailure(problem).hint)
+    }
     // First: the same fault often keeps the counter from being written, and is told there as less than it is.
     if reason == nil, let problem = status.purgeProblem {
       reason = problem
@@ -69,12 +73,14 @@ package struct VaultAdapter: VaultControl {
       recoveryCodeUntold: status.isCodeUntold ? true : nil, gone: isGone(status.state) ? true : nil,
       hint: hint, otherSlotOpens: canOpenOtherwise(status.state) ? true : nil,
       counterMadeAnew: status.isCounterMadeAnew && status.purgeProblem == nil ? true : nil,
-      logLost: status.isAloneWithLast ? true : nil)
+      logLost: status.isAloneWithLast ? true : nil, keptInMemory: status.isKeptInMemory ? true : nil)
   }
 
   package func create(_ request: VaultCreate) async throws(AgentFailure) -> String? {
     do {
-      return try await vault.create(anew: request.anew == true, confirmsCode: request.confirmsCode == true).reveal()
+      return try await vault.create(
+        anew: request.anew == true, confirmsCode: request.confirmsCode == true, shown: request.vaultDigest
+      ).reveal()
     } catch {
       if case .alreadyExists = error { return nil }
       throw AgentFailure(error)
@@ -215,7 +221,7 @@ package struct VaultAdapter: VaultControl {
     // These are about this machine.
     case .inUse, .absent, .gone, .locked, .unsafePermissions, .othersOwn, .openToOthers, .closedToOwner,
       .unreadable, .networkFileSystem, .storageFailed, .noRoom, .rolledBack, .rollbackChanged, .slotDamaged,
-      .slotsChanged,
+      .slotsChanged, .otherThanShown,
       .unusablePassphrase, .slotNeeded, .alreadyExists, .staleVersion, .replaced, .tooManyUnlocks, .tooManyTries:
       return AgentFailure(error)
     }
@@ -238,6 +244,10 @@ package struct VaultAdapter: VaultControl {
     }
   }
 
+  private static func isFull(_ state: VaultStatus.State) -> Bool {
+    if case .failed(.noRoom) = state { true } else { false }
+  }
+
   private static func isGone(_ state: VaultStatus.State) -> Bool {
     if case .failed(.gone) = state { true } else { false }
   }
@@ -256,7 +266,8 @@ package struct VaultAdapter: VaultControl {
         case .locked, .invalidRecoveryCode, .wrongPassphrase: .locked
         case .noVault, .absent, .unsafePermissions, .othersOwn, .openToOthers, .closedToOwner, .unreadable,
           .networkFileSystem, .storageFailed, .noRoom, .rollbackChanged, .passphraseNeeded, .slotsChanged,
-          .unusablePassphrase, .noSuchSlot, .slotNeeded, .alreadyExists, .staleVersion, .replaced, .tooManyUnlocks,
+          .otherThanShown, .unusablePassphrase, .noSuchSlot, .slotNeeded, .alreadyExists, .staleVersion, .replaced,
+          .tooManyUnlocks,
           .tooManyTries:
           .failed
         }

@@ -15,27 +15,36 @@ package struct AccountForget: RequestParameters, Equatable {
   package var clientHosts: [String]?
   /// The `secrets` that a person was shown: where others are kept, nothing is deleted. Nil: any.
   package var secrets: [String]?
+  /// The `borrowers` that a person was shown: where others get their tokens for those of this account, nothing is deleted.
+  /// Nil: any.
+  package var borrowers: [String]?
 
-  package init(
-    account: String, dryRun: Bool? = nil, login: String? = nil, clientHosts: [String]? = nil, secrets: [String]? = nil
-  ) {
+  package init(account: String, dryRun: Bool? = nil, login: String? = nil) {
     self.account = account
     self.dryRun = dryRun
     self.login = login
-    self.clientHosts = clientHosts
-    self.secrets = secrets
+  }
+
+  /// Nothing but what a person was shown: `kept` is the answer to `dryRun`, nil where nothing was there.
+  package init(account: String, asShown kept: AccountForgetAnswer?) {
+    self.account = account
+    login = kept?.login ?? ""
+    clientHosts = kept?.clientHosts ?? []
+    secrets = kept?.secrets ?? []
+    borrowers = kept?.borrowers ?? []
   }
 
   /// Whether `kept`, the answer to `dryRun`, says what a person was shown.
   package func isAbout(_ kept: AccountForgetAnswer) -> Bool {
     if let login, login != kept.login ?? "" { return false }
     if let clientHosts, clientHosts != kept.clientHosts ?? [] { return false }
+    if let borrowers, borrowers != kept.borrowers ?? [] { return false }
     return secrets.map { $0 == kept.secrets ?? [] } ?? true
   }
 
   package typealias Keys = CodingKeys
   package enum CodingKeys: String, CodingKey, CaseIterable {
-    case account, login, secrets
+    case account, login, secrets, borrowers
     case dryRun = "dry_run"
     case clientHosts = "client_hosts"
   }

@@ -47,13 +47,16 @@ package struct VaultStatusAnswer: Codable, Sendable, Equatable {
   package var counterMadeAnew: Bool?
   /// Whether the agent alone has what came last: the vault's log was taken away and cannot be put back. Nil: no.
   package var logLost: Bool?
+  /// Whether what came last is in memory alone, for lack of room on a disk: a restart of the agent leaves it, and one of the
+  /// machine does not. Nil: no.
+  package var keptInMemory: Bool?
 
   package init(
     state: State, slots: [String], path: String, vaultDigest: String? = nil, reason: String? = nil,
     rolledBack: Bool? = nil,
     rollbackFound: Int? = nil, rollbackExpected: Int? = nil, rollbackDigest: String? = nil,
     recoveryCodeUntold: Bool? = nil, gone: Bool? = nil, hint: NextStep? = nil, otherSlotOpens: Bool? = nil,
-    counterMadeAnew: Bool? = nil, logLost: Bool? = nil
+    counterMadeAnew: Bool? = nil, logLost: Bool? = nil, keptInMemory: Bool? = nil
   ) {
     self.state = state
     self.slots = slots
@@ -71,6 +74,7 @@ package struct VaultStatusAnswer: Codable, Sendable, Equatable {
     self.otherSlotOpens = otherSlotOpens
     self.counterMadeAnew = counterMadeAnew
     self.logLost = logLost
+    self.keptInMemory = keptInMemory
   }
 
   package enum CodingKeys: String, CodingKey {
@@ -85,6 +89,7 @@ package struct VaultStatusAnswer: Codable, Sendable, Equatable {
     case otherSlotOpens = "other_slot_opens"
     case counterMadeAnew = "counter_made_anew"
     case logLost = "log_lost"
+    case keptInMemory = "kept_in_memory"
   }
 }
 

@@ -1,5 +1,6 @@
 import Glibc
 import Sealing
+import SystemFacts
 
 /// Records that the vault could not write, kept sealed in other folders until it can: a file each, named by the record's row
 /// name, in every folder that takes one, since another agent may look in fewer of them.
@@ -34,13 +35,23 @@ struct Spill {
     for (index, directory) in directories.enumerated() {
       do throws(VaultError) {
         let last = try? read(record.id, following: row ?? 0, in: directory)
-        if last?.version != record.version || last?.payload != record.payload {
+        if last?.version == record.version, last?.payload == record.payload {
+          // It may be there since a try that failed at this.
+          try flush(directory)
+        } else {
           try write(bytes.bytes, name, in: directory)
         }
         isKept = true
       } catch { if index == 0 { failure = error } }
     }
     if !isKept { throw failure }
+  }
+
+  private func flush(_ directory: String) throws(VaultError) {
+    let number = Glibc.open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    guard number >= 0 else { throw .system("open", directory) }
+    let folder = FileDescriptor(number)
+    guard folder.flush() else { throw .system("fsync", directory) }
   }
 
   private func write(_ bytes: [UInt8], _ name: String, in directory: String) throws(VaultError) {
@@ -73,6 +84,14 @@ struct Spill {
     return try? RecordSeal.open(
       Array(bytes.dropFirst(8)), id: id, entry: Catalogue.Entry(version: version, commit: Spill.commit(following: row)),
       vaultID: vaultID, keys: keys)
+  }
+
+  /// Whether `record` is kept where a restart of the machine leaves it.
+  func isLasting(_ record: VaultRecord, following row: UInt64) -> Bool {
+    directories.contains { directory in
+      !MemoryFileSystem.holds(directory)
+        && (try? read(record.id, following: row, in: directory))?.version == record.version
+    }
   }
 
   /// Throws what kept one from being removed, after the others.

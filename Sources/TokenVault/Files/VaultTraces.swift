@@ -47,7 +47,7 @@ extension Vault {
     stranded = nil
     vaultID = nil
     rollback = nil
-    (spilled, unkept) = ([], [])
+    (spilled, spilledToMemory, unkept) = ([], [], [])
     handedOut = [:]
     isHeld = false
     lastFailure = nil

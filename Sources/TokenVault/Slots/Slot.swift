@@ -17,10 +17,10 @@ struct Slot: Equatable {
   /// The sealed data key.
   var sealed: [UInt8]
 
-  /// Names a vault by its place and by its slots, in hex: another one after each change of them.
-  static func digest(of slots: [Slot], in path: String) -> String {
+  /// Names a vault by its place, by its `condition` and by its slots, in hex: another one after each change of them.
+  static func digest(of slots: [Slot], in path: String, condition: [UInt8]) -> String {
     let parts = slots.sorted { $0.number < $1.number }.map { $0.parameters + $0.sealed }
-    let digests = [Array(path.utf8)] + parts
+    let digests = [Array(path.utf8), condition] + parts
     return Hex.encode(Digest.sha256(digests.flatMap { Digest.sha256($0) }).prefix(16))
   }
 

@@ -83,12 +83,12 @@ struct AccountCommand: ParsableCommand {
       let folders = AgentFolders(context.environment, try context.agent.ask(AgentStatus(limit: 1)))
       if let obstacle = folders.obstacle() { throw obstacle }
       let was = file.state
-      var (login, clientHosts, secrets): (String?, [String]?, [String]?)
+      var request = AccountForget(account: name)
       let kept = try context.ask(AccountForget(account: name, dryRun: true), unlessUnknownWith: file)
       if !yes {
         var lines = kept?.borrowers.map { [Self.borrowersLine($0, name)] } ?? []
         // One that comes under the question was not in it.
-        (login, clientHosts, secrets) = (kept?.login ?? "", kept?.clientHosts ?? [], kept?.secrets ?? [])
+        request = AccountForget(account: name, asShown: kept)
         if let kept = kept?.secrets { lines.append(Self.secretsLine(kept)) }
         if let host = kept?.host, kept?.clientHosts == nil {
           lines.append(
@@ -108,8 +108,7 @@ struct AccountCommand: ParsableCommand {
         if let obstacle = folders.obstacle() { throw obstacle }
       }
       guard
-        let answer = try context.forget(
-          name, file, login: login, clientHosts: clientHosts, secrets: secrets, while: { file.state == was })
+        let answer = try context.forget(request, file, while: { file.state == was })
       else {
         throw .configuration(
           "\(context.environment.abbreviated(file.path)) was changed meanwhile; nothing is forgotten",
@@ -185,28 +184,26 @@ extension AccountCommand.Forget {
 }
 
 extension CommandContext {
-  /// Deletes what is kept of an account, and its file, as long as the file `isStill` the one that is meant; with `login`, the
-  /// answer to a dry run, only that login.
+  /// Deletes what is kept of an account, and its file, as long as the file `isStill` the one that is meant.
   ///
   /// - Returns: what the agent says of it; nil when the file is another by now: nothing is deleted.
   /// - Throws: `CommandError.configuration` when it became another while the agent deleted the rest, and stays.
   @discardableResult
   func forget(
-    _ account: String, _ file: SettingsFile, login: String? = nil, clientHosts: [String]? = nil,
-    secrets: [String]? = nil,
-    while isStill: () -> Bool = { true }
+    _ request: AccountForget, _ file: SettingsFile, while isStill: () -> Bool
   ) throws(CommandError) -> AccountForgetAnswer? {
     guard isStill() else { return nil }
     // Before anything is deleted: an account whose file stays is none that is forgotten.
     try file.checkRemovable()
-    let answer = try ask(
-      AccountForget(account: account, login: login, clientHosts: clientHosts, secrets: secrets), unlessUnknownWith: file
-    )
+    let answer = try ask(request, unlessUnknownWith: file)
+    let account = request.account
     // The agent took its time: its server was told to delete a client.
     let shown = environment.abbreviated(file.path), next = NextStep.run("oauthctl account forget \(account)")
     let again: AccountForgetAnswer?
     do throws(CommandError) {
       again = try ask(AccountForget(account: account, dryRun: true), unlessUnknownWith: file)
+    } catch .agent(let failure, _) where failure.kind == .accountUnknown {
+      again = nil
     } catch {
       throw .configuration(
         "\(account) is forgotten, but \(shown) stays: \(error.sentence ?? "the agent is gone")", next: next)
@@ -216,7 +213,8 @@ extension CommandContext {
         "somebody has logged in to \(account) again meanwhile: that login and the file stay", next: next)
     }
     GitAuthority(context: self).remove(of: account)
-    guard isStill() else {
+    // The command whose login this has ended takes back the file that it has made.
+    guard isStill() || !file.exists else {
       throw .configuration("\(account) is forgotten, but \(shown) was changed meanwhile, and stays", next: next)
     }
     try file.remove()

@@ -63,7 +63,9 @@ struct AgentEnding {
     let vault = agent.status.vault
     guard vault.logLost == true else {
       // Whoever puts it right has to end the agent first.
-      if vault.state == .damaged { terminal.warn(vault.reason ?? "the vault is damaged", next: vault.remedy) }
+      if vault.state == .damaged || vault.keptInMemory == true {
+        terminal.warn(vault.reason ?? "the vault is damaged", next: vault.remedy)
+      }
       return
     }
     throw .local(

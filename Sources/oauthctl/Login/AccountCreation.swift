@@ -143,12 +143,14 @@ struct AccountCreation {
       }
       let details = try context.agent.ask(AccountShow(account: name))
       guard details.summary.state != .loginPending, login == earlierLogin else { return error }
-      guard try isRemoved(written) else {
+      guard try isRemoved(written) || !file.exists else {
         context.terminal.say(
           "\(path) was changed meanwhile, and stays. To remove it: oauthctl account forget \(name)")
         return error
       }
     } catch {
+      // Whoever has forgotten the account meanwhile has removed it.
+      guard file.exists else { return error }
       // Where oauthctl was uninstalled meanwhile, no command of it can take the file away.
       let isInstalled = OwnExecutable.path.map { access($0, X_OK) == 0 } ?? true
       context.terminal.warn(
@@ -171,7 +173,7 @@ struct AccountCreation {
   /// Removes the file that this command has written; false: it was changed since. What had lost its file before has none again.
   private func isRemoved(_ written: SettingsFile.Written) throws(CommandError) -> Bool {
     guard wasKept else {
-      return try context.forget(name, file, login: "", while: { file.isStill(written) }) != nil
+      return try context.forget(AccountForget(account: name, login: ""), file, while: { file.isStill(written) }) != nil
     }
     guard file.isStill(written) else { return false }
     try file.remove()

@@ -87,9 +87,9 @@ def test_a_full_disk_and_its_end_are_told_while_nobody_asks(home, request):
         filler = home.data / "filler"
         with Subscriber(home.socket) as told:
             fill(filler)
-            assert "full" in told.until("events.vault", state="failed")["reason"]
+            assert "almost full" in told.until("events.vault", state="open")["reason"]
             filler.unlink()
-            told.until("events.vault", state="open")
+            assert "reason" not in told.until("events.vault", state="open")
 
     isolated(story)
 

@@ -11,7 +11,7 @@ import pytest
 
 from login.provider import use_silent_browser
 from login.test_exchange import Exchange, borrow, company, log_in  # noqa: F401  (a fixture)
-from support.accounts import edit
+from support.accounts import define, edit
 from support.dev_server import consenting
 from support.login import get_token, wait_until
 from support.terminal import run_at_terminal
@@ -126,6 +126,23 @@ def test_what_was_got_by_the_login_of_one_person_is_not_given_or_renewed_by_that
         assert unseen.status != 0 and "as alice" in unseen.stderr and "as bob" in unseen.stderr and exchange.given == 1
         home.oauthctl("login", "api", "--accept-changes")
         assert get_token(home, "api") == "exchanged-2" and state() == "ok"
+
+
+def test_who_agreed_to_forget_an_account_did_not_agree_for_another_that_borrows_its_tokens_since(home, agent):
+    define(home, "work", 'issuer = "https://a.example"', 'client_id = "mine"')
+
+    def borrow():
+        define(home, "api", 'issuer = "https://a.example"', 'client_id = "mine"', 'grant = "token_exchange"',
+               'subject_account = "work"')
+        home.oauthctl("reload")
+        return "y\n"
+
+    ended, shown = run_at_terminal(
+        home, home.programs / "oauthctl", "account", "forget", "work", answers={"[y/N]": borrow})
+    assert ended == 3 and "work" in home.oauthctl("account", "list").stdout, shown
+    ended, shown = run_at_terminal(
+        home, home.programs / "oauthctl", "account", "forget", "work", answers={"[y/N]": "y\n"})
+    assert ended == 0 and "api gets its tokens for those of work" in shown, shown
 
 
 @pytest.mark.parametrize("end", ["logout", "forget"])

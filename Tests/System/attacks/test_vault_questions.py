@@ -2,13 +2,17 @@
 
 Each test is the attack: it was seen to succeed before the program was mended."""
 
+import os
+
 import pytest
 
 from support.home import Home
+from support.login import wait_until
 from support.terminal import run_at_terminal
 from support.unattended import log_in, refresh
 from support.vault import (
-    files_of, kept_vault, key_file, made_vault, put_back, put_vault, set_passphrase, status, vault_command, vault_file)
+    counter_file, files_of, kept_vault, key_file, made_vault, put_back, put_vault, set_passphrase, status,
+    vault_command, vault_file)
 from vault.steps import CODE
 
 OLD, NEW = "leaked passphrase", "new and secret"
@@ -61,6 +65,49 @@ def test_a_yes_to_a_new_vault_is_not_one_for_another_that_is_away(vault, other):
         vault, vault.programs / "oauthctl", "vault", "create", "--anew",
         answers={"[y/N]": exchanged(vault, other, "y")})
     assert ended != 0 and "nothing is changed" in shown and not (folder / "vault.db").exists()
+
+
+@pytest.mark.parametrize("was", ["gone", "damaged"])
+def test_a_yes_to_a_new_vault_is_none_to_one_that_is_being_put_back(vault, was):
+    """A copy that has begun looks like a damaged vault, and its counter is the one that the new vault would take."""
+    vault.agent.stop()
+    whole, counter = vault_file(vault).read_bytes(), counter_file(vault).read_bytes()
+    for file in vault_file(vault).parent.glob("vault.db*"):
+        file.unlink()
+    if was == "damaged":
+        vault_file(vault).touch(mode=0o600)
+        vault_file(vault).write_bytes(b"x" * 20_000)
+    vault.agent.start()
+    copies = []
+
+    def begin():
+        copies.append(open(vault_file(vault), "wb", buffering=0, opener=lambda *of: os.open(*of, 0o600)))
+        copies[0].write(whole[:2_000])
+        return "y\n"
+
+    ended, shown = run_at_terminal(
+        vault, vault.programs / "oauthctl", "vault", "create", "--anew", answers={"[y/N]": begin})
+    with copies[0] as copy:
+        copy.write(whole[2_000:])
+    assert ended != 0 and "nothing is changed" in shown and counter_file(vault).read_bytes() == counter, shown
+    assert vault_file(vault).read_bytes() == whole and not list(vault_file(vault).parent.glob("*.damaged*"))
+    wait_until(lambda: status(vault)["state"] == "open", 20, "the vault that was put back")
+    refresh(vault, check=True)
+
+
+@pytest.mark.parametrize("how", ["gone", "another"])
+def test_a_yes_to_what_opens_the_vault_then_is_none_where_less_does(vault, how):
+    set_passphrase(vault, NEW)
+
+    def lose():
+        key_file(vault).unlink() if how == "gone" else key_file(vault).write_bytes(os.urandom(64))
+        return "y\n"
+
+    ended, shown = run_at_terminal(
+        vault, vault.programs / "oauthctl", "vault", "recovery", "remove",
+        answers={"[y/N]": lose, "Current passphrase": NEW + "\n"})
+    assert ended != 0 and "nothing is changed" in shown, shown
+    assert any(slot.startswith("recovery_code") for slot in status(vault)["slots"])
 
 
 # Another vault takes the place

@@ -47,8 +47,11 @@ def test_a_vault_that_cannot_be_unlocked_for_want_of_room_is_told_with_where_to_
         run("mount", "-t", "tmpfs", "-o", f"size={SIZE_KIB}k,mode=700", "none", home.data)
         home.agent.start()
         log_in(home, server)
-        fill(home.data / "filler")
-        home.oauthctl("get-token", "work", "--force", check=False)
+        with server.token_answers_held():
+            asking = home.start(home.programs / "oauthctl", "get-token", "work", "--force")
+            wait_until(lambda: server.refreshes(0), 20, "a refresh")
+            fill(home.data / "filler")
+        asking.wait(60)
         home.oauthctl("vault", "lock")
         room = f"make room at {home.shown(home.data / 'oauthctl')}"
         refused = home.oauthctl("vault", "unlock", check=False)

@@ -5,6 +5,7 @@ import subprocess
 
 import pytest
 
+from attacks.test_between_questions import Between
 from login.provider import use_silent_browser
 from login.test_registration import Managing
 from support.login import wait_until
@@ -68,7 +69,15 @@ def test_a_client_stays_until_the_tokens_of_a_login_that_was_given_up_are_revoke
     if end == "interrupt":
         login.send_signal(signal.SIGINT)
     else:
-        home.oauthctl("account", "forget", "one", "--yes")
+        # Its answer waits until the login, which it has ended, has taken back the file that it had made.
+        with Between(home, '"client":') as between:
+            forget = home.start(home.programs / "oauthctl", "account", "forget", "one", "--yes",
+                                environment={"OAUTHCTL_SOCKET": str(between.path)})
+            assert between.reached.wait(30)
+            login.wait(30)
+            between.goes.set()
+            _, told = forget.communicate(timeout=60)
+        assert forget.returncode == 0 and "Forgot one." in told, told
     login.wait(30)
     gate.set()
     wait_until(lambda: "deleted" in provider.log, 60, "the client to be deleted")

@@ -49,6 +49,14 @@ extension AccountStateMachine {
     }
   }
 
+  /// Whether a refresh token is sent once what is being saved is durable.
+  package var isSavingIntent: Bool {
+    switch phase {
+    case .saving(_, .intent), .saving(_, .secondIntent): true
+    case .idle, .saving, .sending: false
+    }
+  }
+
   /// Boot times before which neither the plan nor somebody who asks sends anything.
   var plannedFrom: Double {
     switch hold {
