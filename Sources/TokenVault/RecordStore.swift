@@ -70,7 +70,7 @@ package protocol RecordStore: Sendable {
   /// a later `put` takes its place.
   func spill(_ record: VaultRecord) async throws(VaultError)
 
-  /// Where to leave what comes for a record after the store is locked; nil while it is not open. It holds no secret key,
+  /// Where to leave what comes for a record after the store is locked; nil while it is locked or was never opened. It holds no secret key,
   /// so it is asked for before the lock and kept over it.
   var lateAnswerStore: (any LateAnswerStore)? { get async }
 

@@ -62,6 +62,17 @@ struct LateAnswerTests {
     #expect(try await next.lateAnswers().isEmpty)
   }
 
+  @Test("is kept also where a failed write has closed the database before the lock")
+  func closedByFailure() async throws {
+    let (vault, _) = try await opened()
+    _ = await vault.shut(.storageFailed("a write"))
+    let box = try #require(await vault.lateAnswerStore)
+    try await vault.lock()
+    try await box.put(Secret("answer"), for: first)
+    try await vault.unlock()
+    #expect(try await texts(vault) == ["answer"])
+  }
+
   @Test("is sealed and private, and its file tells of no record")
   func sealed() async throws {
     let (_, box) = try await opened()

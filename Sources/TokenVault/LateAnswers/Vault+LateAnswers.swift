@@ -2,9 +2,10 @@ package import Sealing
 
 /// What came while the vault was locked.
 extension Vault {
-  /// Nil while the vault is not open. Whoever has it can use it for as long as the data key stays.
+  /// Nil while the vault has no key: one that a failed write has closed is locked like an open one. Whoever has it can use it for
+  /// as long as the data key stays.
   package var lateAnswerStore: (any LateAnswerStore)? {
-    guard session != nil, let keys, let folders, let keyPair = try? keys.keyPairOfLateAnswers() else { return nil }
+    guard let keys, let folders, let keyPair = try? keys.keyPairOfLateAnswers() else { return nil }
     return SealedLateAnswerStore(folders: folders, publicKey: keyPair.publicKey)
   }
 
