@@ -11,6 +11,9 @@ package struct GrantRecord: Sendable, Equatable, Codable {
   package var otherRefreshToken: StoredSecret?
   /// The fingerprint of the refresh token that the one above came for; nil: it came with the login, or from before this was kept.
   package var refreshTokenParent: String?
+  /// The fingerprint of the refresh token that a person has given for this login; nil: none was, or it is from before this was
+  /// kept.
+  package var givenToken: String?
   /// The private key that its tokens are bound to (RFC 9449); nil: to none.
   package var proofKey: StoredSecret?
   /// When the refresh token was received, and the seconds it lives if the server said.
@@ -75,6 +78,7 @@ package struct GrantRecord: Sendable, Equatable, Codable {
     case refreshToken = "refresh_token"
     case otherRefreshToken = "other_refresh_token"
     case refreshTokenParent = "refresh_token_parent"
+    case givenToken = "given_token"
     case proofKey = "proof_key"
     case refreshTokenReceived = "refresh_token_received"
     case refreshTokenLifeSeconds = "refresh_token_life_s"

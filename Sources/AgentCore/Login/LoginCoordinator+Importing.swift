@@ -67,14 +67,16 @@ extension LoginCoordinator {
         .badRequest, "\(name): its access token has ended, and there is no refresh token; nothing is imported",
         hint: .run("oauthctl login \(name)"))
     }
-    let grant = GrantRecord(
+    var grant = GrantRecord(
       kind: definition.grant, refreshToken: request.refreshToken.map { StoredSecret(Secret($0)) },
       refreshTokenReceived: request.refreshToken == nil ? nil : now, refreshTokenLifeSeconds: nil, scope: scope,
       loggedIn: now, binding: binding)
-    answer.renewable = try await service.finishLogin(
-      name, grant, token,
-      used: context.secrets,
-      replacing: request.replaces ?? "")
+    grant.givenToken = grant.refreshToken.map { Fingerprint(of: $0.secret).description }
+    let (made, secrets) = (grant, context.secrets)
+    let give = { @Sendable [service] () async throws(AgentFailure) in
+      try await service.finishLogin(name, made, token, used: secrets, replacing: request.replaces ?? "")
+    }
+    answer.renewable = try await service.giving(grant.refreshToken?.secret, to: name, give)
     logger.info(
       "imported a login", metadata: ["event": "imported", "account": "\(name)", "issuer": "\(binding.issuer)"])
     return answer

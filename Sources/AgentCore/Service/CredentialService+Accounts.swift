@@ -129,7 +129,10 @@ extension CredentialService {
         .configInvalid, "\(name): its tokens are bound to a key of this agent (DPoP), which one from elsewhere is not",
         hint: .run("oauthctl login \(name)"))
     }
-    try await change(name, .setSecret(request.kind, Secret(request.value), place: place?.digest, login: request.login))
+    let secret = Secret(request.value)
+    let change = AccountChange.setSecret(request.kind, secret, place: place?.digest, login: request.login)
+    let give = { @Sendable () async throws(AgentFailure) in try await self.change(name, change) }
+    try await giving(request.kind == .refreshToken ? secret : nil, to: name, give)
     return EmptyResult()
   }
 

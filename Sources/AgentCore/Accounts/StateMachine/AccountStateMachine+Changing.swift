@@ -14,6 +14,9 @@ extension AccountStateMachine {
     switch change {
     case .login(_, _, _, let login?) where login != next.grant?.loginID ?? "":
       return [.changed(id, .changedMeanwhile(name))] + proceed(at: now)
+    // The login that was imported, once more: what it was has become another token.
+    case .login(let grant, _, _, _) where grant.givenToken != nil && isUsed(grant.refreshToken?.secret, next):
+      return [.changed(id, .refreshTokenIsHere(name, of: name, .used))] + proceed(at: now)
     case .login(let grant, let token, let used, _):
       next.name = name
       next.grant = grant
@@ -22,7 +25,7 @@ extension AccountStateMachine {
       next.grant?.afterRollback = rollback
       (next.formerBinding, next.logoutOrder, next.formerTokenOrder) = (nil, nil, nil)
       next.tokens = token.map { [$0] } ?? []
-      next.intent = nil
+      next.intent = next.intent(about: grant.refreshToken?.secret)
       next.bindSecrets(to: grant.binding, used: used.unlessChanged(secretChanges))
       // One that the account's file names may be of the next login.
       next.keepRegistrations(at: now) { kept in
@@ -51,6 +54,8 @@ extension AccountStateMachine {
       return [.changed(id, .keyIsThere(name))] + proceed(at: now)
     case .setSecret(.refreshToken, _, _, _, let login?) where login != next.grant?.loginID:
       return [.changed(id, .changedMeanwhile(name))] + proceed(at: now)
+    case .setSecret(.refreshToken, let secret, _, _, _) where isUsed(secret, next):
+      return [.changed(id, .refreshTokenIsHere(name, of: name, .used))] + proceed(at: now)
     case .setSecret(.clientSecret, let secret, _, _, _):
       next.clientSecretPlace = definition.map { next.place($0) } ?? next.clientSecretBelongs
       take(secret, in: &next)
@@ -65,16 +70,18 @@ extension AccountStateMachine {
     case .setSecret(.refreshToken, let secret, _, _, _):
       // It was given for the server of the file, and would go to the one of the login.
       guard !isDefinitionChanged else { return [.changed(id, definitionChanged)] + proceed(at: now) }
-      // The verdict and the intent were about the old refresh token.
+      // The verdict was about the old refresh token, and so was the intent, unless this is the same.
+      next.intent = next.intent(about: secret)
       next.grant?.take(secret, received: now, lifeSeconds: nil, parent: nil)
+      next.grant?.givenToken = Fingerprint(of: secret).description
       next.grant?.loggedIn = now
       next.grant?.order = order
       next.grant?.tokenOrder = order
       next.grant?.afterRollback = rollback
       next.grant?.verdict = nil
-      // Whose it is, the server tells with the first refresh.
+      // Whose it is, the server tells with the first refresh. Until then nothing that was another's is given for it.
       next.grant?.identity = nil
-      next.intent = nil
+      next.tokens = []
     case .forgetSecret(.clientSecret, let shown?) where next.clientSecret != shown:
       return [.changed(id, .changedMeanwhile(name))] + proceed(at: now)
     case .forgetSecret(.clientSecret, _):
@@ -156,6 +163,10 @@ extension AccountStateMachine {
     }
     if change.isNews { next.order = order }
     return save(next, for: purpose)
+  }
+
+  private func isUsed(_ token: Secret?, _ record: AccountRecord) -> Bool {
+    token.flatMap { record.acquaintance(with: $0) } == .used
   }
 
   /// A client secret, or a key, in the place of what is kept.

@@ -1,0 +1,24 @@
+import AgentWire
+import Sealing
+
+/// Refresh tokens that a person gives to an account.
+extension CredentialService {
+  /// Gives `token` to `name` by `give`, unless another account has it, or is being given it. Nil: there is none.
+  func giving<Result: Sendable>(
+    _ token: Secret?, to name: String, _ give: @Sendable () async throws(AgentFailure) -> Result
+  ) async throws(AgentFailure) -> Result {
+    guard let token else { return try await give() }
+    for account in accounts.values where account.name != name {
+      guard let acquaintance = account.machine.latest?.acquaintance(with: token) else { continue }
+      throw .refreshTokenIsHere(name, of: account.name, acquaintance)
+    }
+    if let other = tokensBeingGiven.first(where: { $0.token == token && $0.account != name }) {
+      throw .refreshTokenIsHere(name, of: other.account, .kept)
+    }
+    tokensBeingGiven.append((name, token))
+    defer {
+      if let index = tokensBeingGiven.firstIndex(where: { $0 == (name, token) }) { tokensBeingGiven.remove(at: index) }
+    }
+    return try await give()
+  }
+}
