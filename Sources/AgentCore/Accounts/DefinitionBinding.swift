@@ -174,3 +174,10 @@ extension GrantRecord {
   /// Whether what is asked for by it is signed with its server's time.
   var datesRequests: Bool { binding.datesRequests || kind.signs }
 }
+
+extension DefinitionBinding {
+  /// Whether both are of one server, as far as its addresses say.
+  func isAtServer(of other: DefinitionBinding) -> Bool {
+    issuer == other.issuer || tokenEndpoint == other.tokenEndpoint
+  }
+}

@@ -5,15 +5,16 @@ import Sealing
 /// that rotates them; sent once more it ends the login that was made of it.
 extension AccountRecord {
   enum Acquaintance: Sendable, Equatable {
-    /// It is the one that is sent next.
+    /// It is the one that is sent next, or has been sent and not been answered.
     case kept
     /// The server has given another one for it.
     case used
   }
 
-  /// What this account has to do with `token`; nil: nothing, as far as is known.
-  func acquaintance(with token: Secret) -> Acquaintance? {
-    guard let grant else { return nil }
+  /// What this account has to do with `token` of the server that `binding` names; nil: nothing, as far as is known. Another server
+  /// may have given the same one.
+  func acquaintance(with token: Secret, of binding: DefinitionBinding) -> Acquaintance? {
+    guard let grant, grant.binding.isAtServer(of: binding) else { return nil }
     if grant.refreshToken?.secret == token || grant.otherRefreshToken?.secret == token { return .kept }
     let fingerprint = Fingerprint(of: token).description
     return [grant.givenToken, grant.refreshTokenParent].contains(fingerprint) ? .used : nil
@@ -40,13 +41,13 @@ extension AgentFailure {
       AgentFailure(
         .badRequest,
         "\(name): that refresh token is used up: it was given to \(owner), which has got another one for it; nothing is changed",
-        hint: .run("oauthctl login \(name)"))
+        hint: "use \(owner): it has that login")
     case .kept:
       AgentFailure(
         .badRequest,
         "\(name): that refresh token is the login of \(owner), and of two that use it the server ends both; "
           + "nothing is changed",
-        hint: .run("oauthctl account forget \(owner)"))
+        hint: "use \(owner): it has that login")
     }
   }
 }

@@ -76,7 +76,7 @@ extension LoginCoordinator {
     let give = { @Sendable [service] () async throws(AgentFailure) in
       try await service.finishLogin(name, made, token, used: secrets, replacing: request.replaces ?? "")
     }
-    answer.renewable = try await service.giving(grant.refreshToken?.secret, to: name, give)
+    answer.renewable = try await service.giving(grant.refreshToken?.secret, of: binding, to: name, give)
     logger.info(
       "imported a login", metadata: ["event": "imported", "account": "\(name)", "issuer": "\(binding.issuer)"])
     return answer

@@ -132,7 +132,8 @@ extension CredentialService {
     let secret = Secret(request.value)
     let change = AccountChange.setSecret(request.kind, secret, place: place?.digest, login: request.login)
     let give = { @Sendable () async throws(AgentFailure) in try await self.change(name, change) }
-    try await giving(request.kind == .refreshToken ? secret : nil, to: name, give)
+    let binding = accounts[name]?.machine.record?.grant?.binding
+    try await giving(request.kind == .refreshToken ? secret : nil, of: binding, to: name, give)
     return EmptyResult()
   }
 

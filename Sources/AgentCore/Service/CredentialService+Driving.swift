@@ -297,9 +297,3 @@ extension TokenCallEnd {
     }
   }
 }
-
-extension DefinitionBinding {
-  fileprivate func isAtServer(of other: DefinitionBinding) -> Bool {
-    issuer == other.issuer || tokenEndpoint == other.tokenEndpoint
-  }
-}

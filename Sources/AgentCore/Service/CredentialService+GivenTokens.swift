@@ -3,21 +3,27 @@ import Sealing
 
 /// Refresh tokens that a person gives to an account.
 extension CredentialService {
-  /// Gives `token` to `name` by `give`, unless another account has it, or is being given it. Nil: there is none.
+  /// Gives `token`, of the server that `binding` names, to `name` by `give`, unless another account has it, or is being given it.
+  /// Nil: there is none.
   func giving<Result: Sendable>(
-    _ token: Secret?, to name: String, _ give: @Sendable () async throws(AgentFailure) -> Result
+    _ token: Secret?, of binding: DefinitionBinding?, to name: String,
+    _ give: @Sendable () async throws(AgentFailure) -> Result
   ) async throws(AgentFailure) -> Result {
-    guard let token else { return try await give() }
+    guard let token, let binding else { return try await give() }
     for account in accounts.values where account.name != name {
-      guard let acquaintance = account.machine.latest?.acquaintance(with: token) else { continue }
+      guard let acquaintance = account.machine.latest?.acquaintance(with: token, of: binding) else { continue }
       throw .refreshTokenIsHere(name, of: account.name, acquaintance)
     }
-    if let other = tokensBeingGiven.first(where: { $0.token == token && $0.account != name }) {
+    if let other = tokensBeingGiven.first(where: {
+      $0.token == token && $0.account != name && $0.binding.isAtServer(of: binding)
+    }) {
       throw .refreshTokenIsHere(name, of: other.account, .kept)
     }
-    tokensBeingGiven.append((name, token))
+    tokensBeingGiven.append((name, token, binding))
     defer {
-      if let index = tokensBeingGiven.firstIndex(where: { $0 == (name, token) }) { tokensBeingGiven.remove(at: index) }
+      if let index = tokensBeingGiven.firstIndex(where: { $0 == (name, token, binding) }) {
+        tokensBeingGiven.remove(at: index)
+      }
     }
     return try await give()
   }

@@ -132,6 +132,8 @@ extension CredentialService {
     guard let account = accounts[name] else { return record }
     guard record.version > account.overtaken else { return nil }
     account.version += 1
-    return stored(account, record.payload)
+    var next = stored(account, record.payload)
+    next.awaitsAnswer = record.awaitsAnswer
+    return next
   }
 }

@@ -52,8 +52,8 @@ package actor CredentialService {
   var underWay = RequestsUnderWay()
   var writes = VaultWrites()
   var clocks = ClockQuestions<ServerRoute>()
-  /// See ``giving(_:to:_:)``.
-  var tokensBeingGiven: [(account: String, token: Secret)] = []
+  /// See ``giving(_:of:to:_:)``.
+  var tokensBeingGiven: [(account: String, token: Secret, binding: DefinitionBinding)] = []
 
   // Who waits: each stands in one table, and is answered by who takes it out.
   var tokenWaiters = TokenWaiters()

@@ -20,9 +20,13 @@ struct GivenTokenTests {
     for (token, expected) in [
       ("r2", AccountRecord.Acquaintance.kept), ("r3", .kept), ("r1", .used), ("r0", .used), ("r4", nil),
     ] {
-      #expect(Self.rotated.acquaintance(with: Secret(token)) == expected, "\(token)")
+      #expect(Self.rotated.acquaintance(with: Secret(token), of: .plain) == expected, "\(token)")
     }
-    #expect(AccountRecord(name: "work").acquaintance(with: Secret("r0")) == nil)
+    var elsewhere = DefinitionBinding.plain
+    elsewhere.issuer += "/other"
+    elsewhere.tokenEndpoint += "/other"
+    #expect(Self.rotated.acquaintance(with: Secret("r2"), of: elsewhere) == nil)
+    #expect(AccountRecord(name: "work").acquaintance(with: Secret("r0"), of: .plain) == nil)
   }
 
   @Test("One that is used up takes no place, by an import or alone", arguments: ["r0", "r1"])
@@ -62,6 +66,6 @@ struct GivenTokenTests {
     driver.endsDurably(.granted("a2", refreshToken: "r6"))
     #expect(driver.token(id) == "a2")
     #expect(driver.durable?.grant?.givenToken == Self.fingerprint("r5"))
-    #expect(driver.durable?.acquaintance(with: Secret("r5")) == .used)
+    #expect(driver.durable?.acquaintance(with: Secret("r5"), of: .plain) == .used)
   }
 }

@@ -1,6 +1,7 @@
 """A disk with a little room left, and what is kept in memory where it has none."""
 
 import os
+import shutil
 import subprocess
 
 import pytest
@@ -10,7 +11,7 @@ from faults.test_kept_aside import login_folder, one_disk, refresh_on_full_disk
 from network.namespaces import isolated, needs_root
 from support.disk import fill
 from support.login import log_in, wait_until
-from support.vault import status
+from support.vault import status, vault_file
 
 PAGE = 4096
 NO_ROOM = "nothing is sent"
@@ -43,6 +44,31 @@ def test_nothing_is_sent_whose_answer_may_find_no_room(home, world, pages):
         filler.unlink()
         home.agent.start()
         assert_login_lives(home, server, mark)
+
+    isolated(story)
+
+
+@needs_root
+def test_nor_is_anything_where_an_older_vault_has_just_taken_the_place(home, world):
+    server = world(access_ttl=600)
+
+    def story():
+        login_folder(home)
+        filler = one_disk(home)
+        home.agent.start()
+        log_in(home, server)
+        home.agent.stop()
+        older = vault_file(home).with_name("vault.db.older")
+        shutil.copy2(vault_file(home), older)
+        home.agent.start()
+        for _ in range(2):
+            home.oauthctl("get-token", "work", "--force")
+        mark = server.mark()
+        fill(filler)
+        os.truncate(filler, filler.stat().st_size - 5 * PAGE)
+        older.rename(vault_file(home))
+        told = home.oauthctl("get-token", "work", "--force", check=False)
+        assert told.status == 6 and NO_ROOM in told.stderr and not server.refreshes(mark), told
 
     isolated(story)
 

@@ -15,7 +15,8 @@ extension AccountStateMachine {
     case .login(_, _, _, let login?) where login != next.grant?.loginID ?? "":
       return [.changed(id, .changedMeanwhile(name))] + proceed(at: now)
     // The login that was imported, once more: what it was has become another token.
-    case .login(let grant, _, _, _) where grant.givenToken != nil && isUsed(grant.refreshToken?.secret, next):
+    case .login(let grant, _, _, _)
+    where grant.givenToken != nil && isUsed(grant.refreshToken?.secret, of: grant.binding, next):
       return [.changed(id, .refreshTokenIsHere(name, of: name, .used))] + proceed(at: now)
     case .login(let grant, let token, let used, _):
       next.name = name
@@ -54,7 +55,7 @@ extension AccountStateMachine {
       return [.changed(id, .keyIsThere(name))] + proceed(at: now)
     case .setSecret(.refreshToken, _, _, _, let login?) where login != next.grant?.loginID:
       return [.changed(id, .changedMeanwhile(name))] + proceed(at: now)
-    case .setSecret(.refreshToken, let secret, _, _, _) where isUsed(secret, next):
+    case .setSecret(.refreshToken, let secret, _, _, _) where isUsed(secret, of: next.grant?.binding, next):
       return [.changed(id, .refreshTokenIsHere(name, of: name, .used))] + proceed(at: now)
     case .setSecret(.clientSecret, let secret, _, _, _):
       next.clientSecretPlace = definition.map { next.place($0) } ?? next.clientSecretBelongs
@@ -165,8 +166,9 @@ extension AccountStateMachine {
     return save(next, for: purpose)
   }
 
-  private func isUsed(_ token: Secret?, _ record: AccountRecord) -> Bool {
-    token.flatMap { record.acquaintance(with: $0) } == .used
+  private func isUsed(_ token: Secret?, of binding: DefinitionBinding?, _ record: AccountRecord) -> Bool {
+    guard let token, let binding else { return false }
+    return record.acquaintance(with: token, of: binding) == .used
   }
 
   /// A client secret, or a key, in the place of what is kept.
