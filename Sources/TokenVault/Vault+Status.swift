@@ -17,15 +17,21 @@ extension Vault {
     var condition = ByteWriter()
     condition.integer(UInt32(keyFileFault == nil ? 1 : 0))
     let slots = (try? slotsOnDisk()) ?? []
-    var status = stat()
-    if slots.isEmpty, stat(path, &status) == 0 {
-      for number in [UInt64(status.st_dev), UInt64(status.st_ino), UInt64(bitPattern: Int64(status.st_size))] {
-        condition.integer(number)
-      }
-      condition.integer(UInt64(bitPattern: Int64(status.st_mtim.tv_sec)))
-      condition.integer(UInt64(bitPattern: Int64(status.st_mtim.tv_nsec)))
-    }
+    if slots.isEmpty || isKnownDamaged { condition.raw(fileMark) }
     return Slot.digest(of: slots, in: path, condition: condition.bytes)
+  }
+
+  /// Which file the database is, as it was written last; empty: none is there.
+  var fileMark: [UInt8] {
+    var status = stat()
+    guard stat(location.databaseFile, &status) == 0 else { return [] }
+    var mark = ByteWriter()
+    for number in [UInt64(status.st_dev), UInt64(status.st_ino), UInt64(bitPattern: Int64(status.st_size))] {
+      mark.integer(number)
+    }
+    mark.integer(UInt64(bitPattern: Int64(status.st_mtim.tv_sec)))
+    mark.integer(UInt64(bitPattern: Int64(status.st_mtim.tv_nsec)))
+    return mark.bytes
   }
 
   private func found() -> VaultStatus {

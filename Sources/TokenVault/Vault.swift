@@ -57,7 +57,11 @@ package actor Vault: RecordStore {
   /// The names of the last backups, oldest first; most were taken away since.
   var backups: [String] = []
   let backupLife: Duration
-  var lastFailure: VaultError?
+  var lastFailure: VaultError? {
+    didSet { if case .damaged(.contents, _) = lastFailure { damagedFile = fileMark } }
+  }
+  /// See ``fileMark``.
+  var damagedFile: [UInt8]?
   /// Stays known while a failed write has closed the database.
   var rollback: Rollback?
   /// A write failed: what the log holds may not be on disk.
@@ -227,9 +231,9 @@ package actor Vault: RecordStore {
     }
   }
 
-  /// Whether the last look at the database found it damaged.
+  /// Whether the last look at the database found it damaged, and it is still that file.
   var isKnownDamaged: Bool {
-    if case .damaged(.contents, _) = lastFailure { true } else { false }
+    if case .damaged(.contents, _) = lastFailure { damagedFile == fileMark } else { false }
   }
 
   /// Makes one change and the catalogue durable, then remembers the commit outside. After a failure the database is

@@ -2,7 +2,9 @@
 
 Each test is the attack: it was seen to succeed before the program was mended."""
 
+import contextlib
 import os
+import sqlite3
 
 import pytest
 
@@ -92,6 +94,35 @@ def test_a_yes_to_a_new_vault_is_none_to_one_that_is_being_put_back(vault, was):
     assert ended != 0 and "nothing is changed" in shown and counter_file(vault).read_bytes() == counter, shown
     assert vault_file(vault).read_bytes() == whole and not list(vault_file(vault).parent.glob("*.damaged*"))
     wait_until(lambda: status(vault)["state"] == "open", 20, "the vault that was put back")
+    refresh(vault, check=True)
+
+
+@pytest.mark.parametrize("when", ["before the question", "under it"])
+def test_a_yes_to_a_new_vault_is_none_to_a_good_one_that_was_put_back_behind_a_lock(vault, when):
+    """Its ways to open it are those of the damaged one, and what the agent found before it was locked is no news."""
+    vault.agent.stop()
+    whole = vault_file(vault).read_bytes()
+    with contextlib.closing(sqlite3.connect(vault_file(vault))) as database, database:
+        database.execute("update meta set value = randomblob(length(value)) where name = 'catalogue'")
+    vault.agent.start()
+    vault.oauthctl("get-token", "work", check=False)
+    vault_command(vault, "lock", check=False)
+
+    def restore():
+        new = vault_file(vault).with_name("restored")
+        new.touch(mode=0o600)
+        new.write_bytes(whole)
+        new.rename(vault_file(vault))
+        return "y\n"
+
+    if when == "before the question":
+        restore()
+        assert status(vault)["state"] == "locked"
+    ended, shown = run_at_terminal(
+        vault, vault.programs / "oauthctl", "vault", "create", "--anew", answers={"[y/N]": restore})
+    assert ended != 0 and vault_file(vault).read_bytes() == whole, shown
+    assert not list(vault_file(vault).parent.glob("*.damaged*"))
+    vault_command(vault, "unlock")
     refresh(vault, check=True)
 
 
