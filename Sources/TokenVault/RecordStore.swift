@@ -70,8 +70,8 @@ package protocol RecordStore: Sendable {
   /// a later `put` takes its place.
   func spill(_ record: VaultRecord) async throws(VaultError)
 
-  /// Where to leave what comes for a record after the store is locked; nil while it is locked or was never opened. It holds no secret key,
-  /// so it is asked for before the lock and kept over it.
+  /// Where to leave what comes for a record after the store is locked; nil while it is locked or was never opened. It holds
+  /// no secret key, so it is asked for before the lock and kept over it.
   var lateAnswerStore: (any LateAnswerStore)? { get async }
 
   /// What was left there, oldest first. Opens the store. A late answer that does not open is no error; it is left out.

@@ -36,15 +36,4 @@ struct DiskRoomTests {
         == "the disk of vault.db is almost full: 12 KiB are free, and a server's answer may need 4096 KiB, so nothing is sent"
     )
   }
-
-  @Test("A record that awaits no answer is written while there is room for it")
-  func others() async throws {
-    let scratch = try Scratch()
-    let vault = scratch.vault()
-    var record = VaultRecord.sample(1)
-    try await vault.put(record)
-    record.version = 2
-    record.awaitsAnswer = true
-    try await vault.put(record)
-  }
 }

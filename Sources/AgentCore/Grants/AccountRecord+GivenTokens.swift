@@ -1,8 +1,8 @@
 import AgentWire
 import Sealing
 
-/// Refresh tokens that a person gives, by an import or in place of what is kept. One that was sent already is used up at a server
-/// that rotates them; sent once more it ends the login that was made of it.
+/// Refresh tokens that a person gives, by an import or in place of what is kept. One that was sent already is used up at a
+/// server that rotates them; sent once more it ends the login that was made of it.
 extension AccountRecord {
   enum Acquaintance: Sendable, Equatable {
     /// It is the one that is sent next, or has been sent and not been answered.
@@ -11,8 +11,8 @@ extension AccountRecord {
     case used
   }
 
-  /// What this account has to do with `token` of the server that `binding` names; nil: nothing, as far as is known. Another server
-  /// may have given the same one.
+  /// What this account has to do with `token` of the server that `binding` names; nil: nothing, as far as is known. Another
+  /// server may have given the same one.
   func acquaintance(with token: Secret, of binding: DefinitionBinding) -> Acquaintance? {
     guard let grant, grant.binding.isAtServer(of: binding) else { return nil }
     if grant.refreshToken?.secret == token || grant.otherRefreshToken?.secret == token { return .kept }
@@ -41,13 +41,13 @@ extension AgentFailure {
       AgentFailure(
         .badRequest,
         "\(name): that refresh token is used up: it was given to \(owner), which has got another one for it; nothing is changed",
-        hint: "use \(owner): it has that login")
+        hint: "use \(owner), or see how its login is: oauthctl status")
     case .kept:
       AgentFailure(
         .badRequest,
         "\(name): that refresh token is the login of \(owner), and of two that use it the server ends both; "
           + "nothing is changed",
-        hint: "use \(owner): it has that login")
+        hint: "use \(owner), or see how its login is: oauthctl status")
     }
   }
 }

@@ -3,8 +3,9 @@ import Sealing
 
 /// Refresh tokens that a person gives to an account.
 extension CredentialService {
-  /// Gives `token`, of the server that `binding` names, to `name` by `give`, unless another account has it, or is being given it.
-  /// Nil: there is none.
+  /// Gives `token`, of the server that `binding` names, to `name` by `give`. Nil: there is none.
+  ///
+  /// - Throws: `bad_request` where another account has it, or is being given it; what `give` throws.
   func giving<Result: Sendable>(
     _ token: Secret?, of binding: DefinitionBinding?, to name: String,
     _ give: @Sendable () async throws(AgentFailure) -> Result
